@@ -129,11 +129,16 @@ func IsActive(phrase string) bool {
 	return !strings.HasSuffix(phrase, " by") && !slices.ContainsFunc(strings.Fields(phrase), IsRole)
 }
 
+// cutName returns the words of a question before and behind a name, folded.
+func cutName(question, name string) (before, behind string, found bool) {
+	return strings.Cut(string(FoldWords(question)), string(FoldWords(name)))
+}
+
 // IsTurned reports whether a passive relation is followed the other way round from a topic entity than a question
 // says: who was influenced by A is not what A is "influenced by".
 func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 	verb, isPassive := PassiveVerb(step.GetRelation())
-	before, behind, found := strings.Cut(" "+Fold(question)+" ", " "+Fold(topic)+" ")
+	before, behind, found := cutName(question, topic)
 	if !isPassive || !found {
 		return false
 	}
@@ -158,7 +163,7 @@ func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 // AsksAgain reports whether a question asks the same of what it asks for of a topic entity: who manages A's manager,
 // the father of the father of A.
 func AsksAgain(question, topic string) bool {
-	before, behind, found := strings.Cut(" "+Fold(question)+" ", " "+Fold(topic)+" ")
+	before, behind, found := cutName(question, topic)
 	if !found {
 		return false
 	}

@@ -138,16 +138,18 @@ func (a *Answer) warn(code, format string, args ...any) {
 // dropEchoes drops what the model repeats of the examples, whose names are invented, here or in the facts that it
 // drafted. Nothing is left of a text that has no other answer.
 func (a *Answer) dropEchoes(examples []llm.Message, req Request) {
-	known := req.Question + "\n" + strings.Join(evidence(req.FixedGraph.GetTriples(), req.Paths), "\n")
-	isEcho := func(name string) bool {
-		return !kgtext.Mentions(known, name) && slices.ContainsFunc(examples, func(m llm.Message) bool {
+	if len(a.Entities) == 0 {
+		return
+	}
+	found := evidence(req.FixedGraph.GetTriples(), req.Paths)
+	known := kgtext.FoldWords(req.Question + "\n" + strings.Join(found, "\n"))
+	a.Entities = slices.DeleteFunc(a.Entities, func(name string) bool {
+		return !known.Mention(kgtext.Fold(name)) && slices.ContainsFunc(examples, func(m llm.Message) bool {
 			return kgtext.Mentions(m.Content, name)
 		})
-	}
-	if n := len(a.Entities); n > 0 {
-		if a.Entities = slices.DeleteFunc(a.Entities, isEcho); len(a.Entities) == 0 {
-			a.Text = ""
-		}
+	})
+	if len(a.Entities) == 0 {
+		a.Text = ""
 	}
 }
 

@@ -132,21 +132,19 @@ func (b *builder) totalOf(root call) bool {
 	if len(root.args) != 1 || root.args[0].name != "" {
 		return false
 	}
-	c, attribute := root.args[0].value, ""
-	switch {
-	case c.isLiteral():
-		attribute = clean(c.text)
+	result, attribute := b.plan.GetResult(), ""
+	switch c := root.args[0].value; {
 	case len(c.calls) == 1 && len(c.calls[0].args) == 0:
-		attribute = strings.ToLower(splitWords(c.calls[0].name))
-	}
-	result := b.plan.GetResult()
-	switch {
-	case attribute != "" && attribute == strings.ToLower(attribute):
-		result.Variable = b.attribute(b.variable("thing"), strings.ToLower(splitWords(attribute)))
-	case c.isLiteral():
-		return false
-	default:
+		attribute = c.calls[0].name
+	case !c.isLiteral():
 		result.Variable, _ = b.chain(c)
+	case clean(c.text) == "" || c.text != strings.ToLower(c.text):
+		return false // a name
+	default:
+		attribute = clean(c.text)
+	}
+	if attribute != "" {
+		result.Variable = b.attribute(b.variable("thing"), strings.ToLower(splitWords(attribute)))
 	}
 	result.Function = functionOf(root.name)
 	return true

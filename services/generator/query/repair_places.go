@@ -67,18 +67,20 @@ func (r *repairer) placeKinds() {
 	kinds := map[string]int{}
 	for _, c := range r.plan.GetClauses() {
 		p := c.GetMatch()
-		name := p.GetEnd().GetEntity()
-		if phrase := kgtext.DescribeRelation(p); strings.EqualFold(name, "yes") && r.isPlaced(phrase) {
-			kinds[p.GetStart().GetVariable()]++ // the kind that it is drafted as
-			p.Steps, p.End, name = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase), phrase
-		}
-		if p == nil || p.GetSteps()[0].GetRelation() != TypeRelation {
+		name, phrase := p.GetEnd().GetEntity(), kgtext.DescribeRelation(p)
+		switch {
+		case strings.EqualFold(name, "yes") && r.isPlaced(phrase):
+			name = phrase
+		case phrase != TypeRelation:
 			continue
-		}
-		if kinds[p.GetStart().GetVariable()]++; kinds[p.GetStart().GetVariable()] < 2 || !r.isPlaced(name) {
-			continue
+		default:
+			kinds[p.GetStart().GetVariable()]++
+			if kinds[p.GetStart().GetVariable()] < 2 || !r.isPlaced(name) {
+				continue
+			}
 		}
 		before := kgtext.DescribeClause(c)
+		p.End = entityTerm(name)
 		p.Steps = []*graphv1.RelationStep{{Relation: "in"}}
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says in "+name)
 	}

@@ -49,7 +49,7 @@ func checkPages(file io.ReaderAt, length int64) error {
 
 // readMeta returns the newest of the two meta pages, and learns the page size.
 func (p *pages) readMeta() (newest []byte, err error) {
-	read := func(at int64) bool {
+	try := func(at int64) bool {
 		b, err := p.readAt(at+pageHeader, metaSize)
 		if err != nil {
 			return false
@@ -65,11 +65,11 @@ func (p *pages) readMeta() (newest []byte, err error) {
 		}
 		return true
 	}
-	if read(0) {
-		read(p.size)
+	if try(0) {
+		try(p.size)
 	}
 	for size := int64(1 << 10); newest == nil && size <= 1<<24; size *= 2 {
-		read(size)
+		try(size)
 	}
 	if newest == nil {
 		return nil, errDamaged
@@ -81,7 +81,7 @@ func (p *pages) readMeta() (newest []byte, err error) {
 func (p *pages) read(id uint64, n int) (flags uint16, elements []byte, length int, err error) {
 	all := uint64(p.length / p.size)
 	if id >= all {
-		return 0, nil, 0, fmt.Errorf("page %d is behind the file's end: %w", id, errDamaged)
+		return 0, nil, 0, fmt.Errorf("page %d is beyond the end of the file: %w", id, errDamaged)
 	}
 	header, err := p.readAt(int64(id)*p.size, pageHeader)
 	if err != nil {
@@ -89,11 +89,11 @@ func (p *pages) read(id uint64, n int) (flags uint16, elements []byte, length in
 	}
 	more := uint64(binary.NativeEndian.Uint32(header[12:]))
 	if id+more >= all {
-		return 0, nil, 0, fmt.Errorf("page %d goes on behind the file's end: %w", id, errDamaged)
+		return 0, nil, 0, fmt.Errorf("overflow of page %d is beyond the end of the file: %w", id, errDamaged)
 	}
 	for i := id; i <= id+more; i++ {
 		if p.used[i] {
-			return 0, nil, 0, fmt.Errorf("page %d is used twice: %w", i, errDamaged)
+			return 0, nil, 0, fmt.Errorf("page %d is referenced twice: %w", i, errDamaged)
 		}
 		p.used[i] = true
 	}

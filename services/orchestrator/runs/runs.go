@@ -159,7 +159,7 @@ func guard(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the file is damaged (%v): move it away, and the next start makes a new one", r)
+			err = fmt.Errorf("%w (%v)", errDamaged, r)
 		}
 	}()
 	return do()

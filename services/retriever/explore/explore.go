@@ -178,16 +178,18 @@ func (e *explorer) explore() error {
 		if kgtext.DescribeRelation(m) != "type" || len(p.Candidates)+len(p.Elsewhere) > 0 {
 			continue
 		}
-		r, near, err := e.implying(m.GetStart().GetVariable(), m.GetEnd().GetEntity())
-		if err != nil {
-			return err
-		}
-		isRow, err := e.isRow(open{clause: p.Clause, pattern: m})
+		o := open{clause: p.Clause, pattern: m}
+		isRow, err := e.isRow(o)
 		if err != nil {
 			return err
 		}
 		if isRow {
-			r, near = e.widest()[0].Steps[0].Relation, 1
+			p.Elsewhere = e.findRows(o)
+			continue
+		}
+		r, near, err := e.implying(m.GetStart().GetVariable(), m.GetEnd().GetEntity())
+		if err != nil {
+			return err
 		}
 		if near > 0 {
 			p.Elsewhere = []Candidate{{Steps: []walk.Step{{Relation: r}}, Implied: near,
@@ -199,7 +201,8 @@ func (e *explorer) explore() error {
 
 // isRow reports whether the things that a kind is said of are rows of a table, which are whatever that is of.
 func (e *explorer) isRow(o open) (bool, error) {
-	things, v := e.domains[o.pattern.GetStart().GetVariable()], o.pattern.GetStart().GetVariable()
+	v := o.pattern.GetStart().GetVariable()
+	things := e.domains[v]
 	if !e.isTable() || e.isPredicate(o) || len(things) == 0 || e.areCells(things) {
 		return false, nil
 	}

@@ -72,8 +72,14 @@ func (e *explorer) linkObject(term *Term) error {
 	words := strings.Fields(store.Fold(term.Name))
 	for at := 1; at < len(words) && len(words) <= maxQualifiedWords; at++ {
 		relations := e.lookUp(strings.Join(words[at:], " "))
+		if len(relations) == 0 {
+			continue
+		}
 		objects, err := e.snap.Match(e.ctx, strings.Join(words[:at], " "))
-		if err != nil || len(relations) == 0 || len(objects) == 0 {
+		if err != nil {
+			return err
+		}
+		if len(objects) == 0 {
 			continue
 		}
 		term.Links = nil

@@ -45,18 +45,14 @@ func (e *explorer) explorePattern(o open) (Pattern, error) {
 
 // findCandidates returns the relations that can join the ends of a pattern.
 func (e *explorer) findCandidates(o open) ([]Candidate, error) {
-	relations := e.named[o.pattern.GetEnd().GetEntity()]
+	named := e.named[o.pattern.GetEnd().GetEntity()]
 	switch {
-	case o.isType() && len(relations) > 0:
-		candidates, err := e.around(o.end, nil, o.phrase, true, relations)
-		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
-		for i := range candidates {
-			candidates[i].Joins = true // the name says so
-		}
-		return candidates, err
-	case o.isType() && o.start == nil && o.end != nil:
+	case o.isType() && (o.start == nil || len(named) > 0) && o.end != nil:
 		relations := append([]store.RelationID{}, e.types...)
-		if e.isUniform && e.isPredicate(o) {
+		switch {
+		case len(named) > 0:
+			relations = named
+		case e.isUniform && e.isPredicate(o):
 			relations = nil // any
 		}
 		candidates, err := e.around(o.end, nil, o.phrase, true, relations)
@@ -216,12 +212,7 @@ func (e *explorer) lookElsewhere(o open, found bool) (elsewhere []Candidate, err
 	case isColumn:
 		elsewhere = []Candidate{column}
 	case e.isUniform && o.start == nil:
-		elsewhere = e.widest()
-		for i := range elsewhere {
-			if !e.isPredicate(o) {
-				elsewhere[i].Implied = 1 // a row is whatever its table is of
-			}
-		}
+		elsewhere = e.findRows(o)
 	}
 	if len(elsewhere) > 0 && o.start == nil && (isColumn || !e.isPredicate(o)) {
 		e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(elsewhere[0].Steps[0])

@@ -40,8 +40,9 @@ func (e *explorer) findUniform() error {
 	return err
 }
 
-// widest returns the relation of a table that most of its rows have: they are what a kind means there.
-func (e *explorer) widest() []Candidate {
+// findRows returns the relation of a table that most of its rows have: they are what a kind means there, whatever it
+// is, unless the plan says of what kind they are before.
+func (e *explorer) findRows(o open) []Candidate {
 	if !e.isTable() {
 		return nil
 	}
@@ -51,7 +52,11 @@ func (e *explorer) widest() []Candidate {
 			best = id
 		}
 	}
-	return []Candidate{{Steps: []walk.Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}}
+	c := Candidate{Steps: []walk.Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}
+	if !e.isPredicate(o) {
+		c.Implied = 1
+	}
+	return []Candidate{c}
 }
 
 // column returns the column of a table that has the name of a kind, if its cells are no rows.

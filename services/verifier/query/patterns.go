@@ -67,16 +67,10 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if fit < x.MinRelation {
 		return x.lacks(phrase, p)
 	}
-	if column := x.ends[x.columns[p.GetStart().GetVariable()]]; column != nil && best.GetTypeMatch() &&
-		best.GetWords() == 0 && column.GetComparable() < 0.5 && relationOf(column) != relationOf(best) {
-		fit = min(fit, 0.45) // it is said of the row, and not of the thing in a cell that is asked for
+	if x.isOfRow(p, best) {
+		fit = min(fit, 0.45)
 	}
 	x.certain(0.45 + 0.75*fit)
-	if relation := relationOf(best); len(best.GetSteps()) > 1 && best.GetSteps()[0].GetInverse() &&
-		best.GetWords() == 0 && !kgtext.SharesWord(relation, x.question) {
-		x.doubt(fmt.Sprintf("%q is said of what has %q, and the question asks for neither", relation,
-			best.GetSteps()[0].GetRelation()))
-	}
 	if end != "" && !exclude {
 		x.ends[end] = best
 		x.turned[end] = isAge(phrase) && kgtext.IsTime(relationOf(best)) ||
@@ -137,6 +131,14 @@ func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isO
 		fit = min(1, fit+0.2)
 	}
 	return fit
+}
+
+// isOfRow reports whether a relation is said of a row, and not of the thing in a cell that is asked for: a race is in a
+// place, and its winner need not be from there.
+func (x *alignment) isOfRow(p *graphv1.QueryPattern, best *graphv1.RelationCandidate) bool {
+	column := x.ends[x.columns[p.GetStart().GetVariable()]]
+	return column != nil && column.GetComparable() < 0.5 && best.GetTypeMatch() && best.GetWords() == 0 &&
+		relationOf(column) != relationOf(best)
 }
 
 // isAnything reports whether a kind restricts nothing: what was born or opened is a person or a place.

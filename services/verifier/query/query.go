@@ -94,6 +94,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	if reason := x.align(); reason != "" {
 		return Aligned{Edits: x.edits, Reason: reason}
 	}
+	x.checkAcross()
 	x.checkRoles()
 	x.checkAnchored()
 	x.checkNames()

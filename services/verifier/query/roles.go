@@ -42,6 +42,20 @@ func (x *alignment) checkRoles() {
 	}
 }
 
+// checkAcross doubts what other columns say of the rows of a cell, by a relation that the question has no word of: who
+// works in a city is not its rows' managers.
+func (x *alignment) checkAcross() {
+	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
+		best := x.chosen[i]
+		first, relation := best.GetSteps()[0], relationOf(best)
+		if len(best.GetSteps()) > 1 && first.GetInverse() && best.GetWords() == 0 &&
+			!kgtext.SharesWord(relation, x.question) {
+			x.doubt(fmt.Sprintf("%q is said of what has %q, and the question asks for neither", relation,
+				first.GetRelation()))
+		}
+	}
+}
+
 // checkAnchored doubts a plan that joins facts about anything: a question about nothing in particular compares,
 // orders or counts.
 func (x *alignment) checkAnchored() {
@@ -126,23 +140,21 @@ func (x *alignment) checkOpen() {
 		best, phrase := x.chosen[i], kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
 		open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(phrase)), kgtext.IsParticiple)
 		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
-		if kgtext.IsTime(phrase) && isBareTime(relationOf(best)) && kgtext.AsksTime(x.question) ||
-			isAge(phrase) && beginsForm.MatchString(relationOf(best)) || kgtext.SharesRole(phrase, relationOf(best)) {
-			continue
-		}
-		if best.GetWords() == 0 && !saysKind && len(open) > 0 && x.fitWords(best, phrase) < surelySaid {
+		if best.GetWords() == 0 && !saysKind && len(open) > 0 && x.fitWords(best, phrase) < surelySaid &&
+			!x.saysSame(phrase, relationOf(best)) {
 			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
 		}
 	}
 }
 
-// isBareTime reports whether a relation says a time and not of what: what has a year alone came out then.
-func isBareTime(relation string) bool {
+// saysSame reports whether a relation says what a phrase says, in other words: a year alone is when things came out,
+// who was born has a birth, and what was founded is as old as that.
+func (x *alignment) saysSame(phrase, relation string) bool {
 	switch kgtext.Fold(relation) {
 	case "year", "date", "time", "day":
-		return true
+		return kgtext.IsTime(phrase) && kgtext.AsksTime(x.question)
 	}
-	return false
+	return isAge(phrase) && beginsForm.MatchString(relation) || kgtext.SharesRole(phrase, relation)
 }
 
 // beginsForm is a relation to when something began, by which it is old.

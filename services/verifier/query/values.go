@@ -332,33 +332,10 @@ var (
 	minutesForm = regexp.MustCompile(`(?i)\bmin(?:ute)?s?\b`)
 )
 
-// scaleHours brings a time in hours to a relation in minutes. One without a unit may be in either.
-func (x *alignment) scaleHours() {
-	if !hoursForm.MatchString(x.question) {
-		return
-	}
-	for _, c := range x.plan.GetClauses() {
-		cond := c.GetCondition()
-		bound := x.ends[cond.GetVariable()]
-		q, ok := kgtext.ParseQuantity(cond.GetValue())
-		switch {
-		case bound == nil || !ok || !kgtext.IsLength(relationOf(bound)) || q.Number > 24:
-			// of more the draft has minutes
-		case !minutesForm.MatchString(relationOf(bound)):
-			x.doubt(fmt.Sprintf("the question asks in hours, and %q has no unit", relationOf(bound)))
-		default:
-			before := kgtext.DescribeClause(c)
-			cond.Operand = &graphv1.QueryCondition_Value{Value: strconv.FormatFloat(q.Number*60, 'f', -1, 64)}
-			x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-				fmt.Sprintf("%q is in minutes", relationOf(bound)), nil)
-		}
-	}
-}
-
 // scale brings a value of the question to the scale of its relation: 8 million are 8 of a relation in
-// millions.
+// millions, two hours 120 of one in minutes. A time of a relation without a unit may be in either.
 func (x *alignment) scale() {
-	x.scaleHours()
+	asksHours := hoursForm.MatchString(x.question)
 	for _, c := range x.plan.GetClauses() {
 		cond := c.GetCondition()
 		bound := x.ends[cond.GetVariable()]
@@ -366,7 +343,16 @@ func (x *alignment) scale() {
 		if bound == nil || !ok {
 			continue
 		}
-		m := scaleForm.FindStringSubmatch(relationOf(bound))
+		relation := relationOf(bound)
+		if asksHours && kgtext.IsLength(relation) && q.Number <= mostHours {
+			if minutesForm.MatchString(relation) {
+				x.scaleTo(c, q.Number*60, fmt.Sprintf("%q is in minutes", relation))
+			} else {
+				x.doubt(fmt.Sprintf("the question asks in hours, and %q has no unit", relation))
+			}
+			continue
+		}
+		m := scaleForm.FindStringSubmatch(relation)
 		if m == nil {
 			continue
 		}
@@ -375,9 +361,16 @@ func (x *alignment) scale() {
 		if math.Abs(q.Number) < by || m[1] == "" && strings.Contains(x.question, cond.GetValue()) {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
-		cond.Operand = &graphv1.QueryCondition_Value{Value: strconv.FormatFloat(q.Number/by, 'f', -1, 64)}
-		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-			fmt.Sprintf("%q has this scale", relationOf(bound)), nil)
+		x.scaleTo(c, q.Number/by, fmt.Sprintf("%q has this scale", relation))
 	}
+}
+
+// mostHours is how many hours a time has at most: a draft with more has made minutes of them.
+const mostHours = 24
+
+// scaleTo compares with another value.
+func (x *alignment) scaleTo(c *graphv1.QueryClause, value float64, reason string) {
+	before := kgtext.DescribeClause(c)
+	c.GetCondition().Operand = &graphv1.QueryCondition_Value{Value: strconv.FormatFloat(value, 'f', -1, 64)}
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), reason, nil)
 }

@@ -180,6 +180,9 @@ type table struct {
 	// kind is what the rows are, empty if the table does not say.
 	kind string
 
+	// single holds the cell of a column that is no list.
+	single [1]string
+
 	// held are the first rows, by which types are inferred.
 	inferring bool
 	headings  []string
@@ -398,18 +401,18 @@ func (t *table) readRow(row []string, to source.Sink) error {
 	return bad
 }
 
-// parts returns the objects in a cell. An empty cell is one, which is refused.
+// parts returns the objects in a cell, until the next call. An empty cell is one, which is refused.
 func (t *table) parts(column int, text string) []string {
-	if t.types[column] != List {
-		return []string{text}
+	if t.types[column] == List {
+		parts := slices.DeleteFunc(splitList(text, t.strict[column]), func(part string) bool {
+			return strings.TrimSpace(part) == ""
+		})
+		if len(parts) > 0 {
+			return parts
+		}
 	}
-	parts := slices.DeleteFunc(splitList(text, t.strict[column]), func(part string) bool {
-		return strings.TrimSpace(part) == ""
-	})
-	if len(parts) == 0 {
-		return []string{text}
-	}
-	return parts
+	t.single[0] = text
+	return t.single[:]
 }
 
 func (t *table) validity(row []string) (v store.Validity, err error) {

@@ -217,7 +217,6 @@ func summarize(heading string, cells []string) Column {
 			c.Misfit = misfits[0]
 		}
 	}
-	isList, mayList := areLists(filled)
 	switch {
 	case c.Cells == 0, codes > 0 && codeLength > 0:
 		keep(Entity, nil) // 01067 and 04109 are codes: as numbers they lose their zeros
@@ -225,14 +224,18 @@ func summarize(heading string, cells []string) Column {
 		keep(Date, noDates)
 	case fits(noNumbers):
 		keep(Number, noNumbers)
-	case isList:
-		keep(List, nil)
-	case c.words > proseWords*c.Cells:
-		keep(Text, nil)
 	default:
-		keep(Entity, nil)
-		c.mayList = mayList
+		var isList bool
+		switch isList, c.mayList = areLists(filled); {
+		case isList:
+			keep(List, nil)
+		case c.words > proseWords*c.Cells:
+			keep(Text, nil)
+		default:
+			keep(Entity, nil)
+		}
 	}
+	c.mayList = c.mayList && c.Type == Entity
 	return c
 }
 
