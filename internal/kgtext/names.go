@@ -64,10 +64,8 @@ func UnknownName(question string, entities []string) string {
 	if len(names) == 0 || len(entities) == 0 {
 		return ""
 	}
-	for _, e := range entities {
-		if Mentions(question, e) {
-			return ""
-		}
+	if slices.ContainsFunc(entities, func(e string) bool { return Mentions(question, e) }) {
+		return ""
 	}
 	beginnings := beginningsOf(entities)
 	for _, name := range names {

@@ -65,8 +65,7 @@ const clearlyNearer = 0.25
 func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
 	answer = Fold(answer)
 	asked := FoldWords(question)
-	var naming, named []*graphv1.ScoredTriple // those that name the answer, and of these those about what is named
-	var other *graphv1.ScoredTriple           // the nearest that is unasked
+	var naming, named, unasked []*graphv1.ScoredTriple // the answer, that of something named, what is not asked for
 	for _, s := range ground.GetSubjects() {
 		for _, t := range s.GetTriples() {
 			subject, object := Fold(t.GetTriple().GetSubject()), Fold(t.GetTriple().GetObject())
@@ -77,19 +76,20 @@ func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.
 				named = append(named, t)
 			}
 			if isUnasked(t.LeastHopScore) {
-				other = nearer(other, t)
+				unasked = append(unasked, t)
 			}
 		}
 	}
 	if len(named) > 0 {
 		naming = named
 	}
-	if len(naming) == 0 || other == nil {
+	if len(naming) == 0 || len(unasked) == 0 {
 		return nil
 	}
-	nearest := slices.MaxFunc(naming, func(a, b *graphv1.ScoredTriple) int {
+	byRelation := func(a, b *graphv1.ScoredTriple) int {
 		return cmp.Compare(a.GetRelationScore(), b.GetRelationScore())
-	})
+	}
+	nearest, other := slices.MaxFunc(naming, byRelation), slices.MaxFunc(unasked, byRelation)
 	switch {
 	case !slices.ContainsFunc(naming, func(t *graphv1.ScoredTriple) bool { return !isUnasked(t.LeastHopScore) }):
 		return nearest.GetTriple()
@@ -97,14 +97,6 @@ func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.
 		return other.GetTriple()
 	}
 	return nil
-}
-
-// nearer returns the triple whose relation is nearer to the question; a may be nil.
-func nearer(a, b *graphv1.ScoredTriple) *graphv1.ScoredTriple {
-	if a == nil || b.GetRelationScore() > a.GetRelationScore() {
-		return b
-	}
-	return a
 }
 
 // lastFact returns the steps of the last fact of the path, which are several over opaque nodes.

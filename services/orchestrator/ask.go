@@ -312,17 +312,15 @@ func withhold(run *orchestratorv1.Run, reason string) {
 // knowledge graph does not say, and that alone where a text has no answer. It reports whether it changed the text. The
 // text of a method or an ablation that reads no knowledge graph stays as it is.
 func markOwnAnswer(run *orchestratorv1.Run) bool {
-	own := run.GetText()
-	if run.GetKg() == nil || run.GetAblation() == orchestratorv1.Ablation_ABLATION_FROM_PSEUDO_GRAPH || own == "" {
+	own, isOwn := run.GetText(), run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNGROUNDED
+	hasNone := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED &&
+		run.GetGroundingReason() == method.NoAnswer
+	if run.GetKg() == nil || run.GetAblation() == orchestratorv1.Ablation_ABLATION_FROM_PSEUDO_GRAPH ||
+		!isOwn && !hasNone || own == "" {
 		return false
 	}
-	switch {
-	case run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNGROUNDED:
-	case run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_ABSTAINED &&
-		run.GetGroundingReason() == method.NoAnswer:
+	if hasNone {
 		own = ""
-	default:
-		return false
 	}
 	text := kgtext.MarkOwnAnswer(describeSources(run), len(run.GetOtherKgs()) > 0, own)
 	changed := text != run.GetText()

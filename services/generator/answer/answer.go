@@ -141,8 +141,8 @@ func (a *Answer) dropEchoes(examples []llm.Message, req Request) {
 	if len(a.Entities) == 0 {
 		return
 	}
-	found := evidence(req.FixedGraph.GetTriples(), req.Paths)
-	known := kgtext.FoldWords(req.Question + "\n" + strings.Join(found, "\n"))
+	found := append(evidence(req.FixedGraph.GetTriples(), req.Paths), req.Question)
+	known := kgtext.FoldWords(strings.Join(found, "\n"))
 	a.Entities = slices.DeleteFunc(a.Entities, func(name string) bool {
 		return !known.Mention(kgtext.Fold(name)) && slices.ContainsFunc(examples, func(m llm.Message) bool {
 			return kgtext.Mentions(m.Content, name)

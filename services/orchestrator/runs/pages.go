@@ -12,13 +12,8 @@ import (
 // continue it; the elements, of 16 bytes each, follow.
 const (
 	pageHeader, pageElement, bucketHeader, metaSize = 16, 16, 16, 64
-
-	branchPage, leafPage = 0x01, 0x02
-
-	metaMagic     = 0xED0CDAED
-	bucketElement = 0x01
-	// noPage is the place of the list of free pages of a file without one.
-	noPage = 1<<64 - 1
+	branchPage, leafPage, bucketElement             = 0x01, 0x02, 0x01
+	metaMagic, noPage                               = 0xED0CDAED, 1<<64 - 1
 )
 
 var errDamaged = errors.New("the file is damaged: move it away, and the next start makes a new one")

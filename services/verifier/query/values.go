@@ -344,7 +344,7 @@ func (x *alignment) scale() {
 			continue
 		}
 		relation := relationOf(bound)
-		if asksHours && kgtext.IsLength(relation) && q.Number <= mostHours {
+		if asksHours && kgtext.IsLength(relation) && q.Number <= 24 { // of more the draft has made minutes
 			if minutesForm.MatchString(relation) {
 				x.scaleTo(c, q.Number*60, fmt.Sprintf("%q is in minutes", relation))
 			} else {
@@ -364,9 +364,6 @@ func (x *alignment) scale() {
 		x.scaleTo(c, q.Number/by, fmt.Sprintf("%q has this scale", relation))
 	}
 }
-
-// mostHours is how many hours a time has at most: a draft with more has made minutes of them.
-const mostHours = 24
 
 // scaleTo compares with another value.
 func (x *alignment) scaleTo(c *graphv1.QueryClause, value float64, reason string) {

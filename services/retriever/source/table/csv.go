@@ -106,20 +106,20 @@ func newReader(file string, in io.Reader, separator rune) *csv.Reader {
 	if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = text.Discard(3)
 	}
-	if format, _ := source.FormatByName(file); separator == 0 && format == source.TSV {
-		separator = '\t'
-	}
 	if separator == 0 {
 		head, _ := text.Peek(text.Size())
-		separator = separatorOf(string(head))
+		separator = separatorOf(file, string(head))
 	}
 	r := csv.NewReader(text)
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = separator, -1, true
 	return r
 }
 
-// separatorOf returns the character between the headings that a text begins with.
-func separatorOf(text string) rune {
+// separatorOf returns the character between cells by the file's name, or else by the headings that it begins with.
+func separatorOf(file, text string) rune {
+	if format, _ := source.FormatByName(file); format == source.TSV {
+		return '\t'
+	}
 	headings, _, _ := strings.Cut(text, "\n")
 	for _, mark := range ",;\t|" {
 		if strings.ContainsRune(headings, mark) {

@@ -147,9 +147,7 @@ func areLists(cells []string) (surely, maybe bool) {
 	begins, follows := map[string]bool{}, map[string]bool{}
 	for _, cell := range cells {
 		split := splitList(cell, false)
-		if len(split) > 1 {
-			several++
-		}
+		several += min(1, len(split)-1)
 		parts += len(split)
 		words += len(strings.Fields(cell))
 		split = splitList(cell, true)
