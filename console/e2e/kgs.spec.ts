@@ -160,9 +160,12 @@ test("a table is loaded by the key and the types that are chosen", async ({ page
   await page.goto("#/kgs");
   await page.getByRole("textbox", { name: /^Name/ }).fill("badges");
 
-  await test.step("a separator that is not the comma is told, and chosen", async () => {
+  await test.step("a separator that is not the comma is told by the headings, and can be chosen", async () => {
     await choose("badges.csv", ["name;badge", "Ann;B-7", "Bob;B-9"]);
     const warnings = page.getByRole("list", { name: "Warnings" });
+    await expect(row("badge")).toContainText("B-7");
+    await expect(warnings).toHaveCount(0);
+    await page.getByLabel("Separator").selectOption("Comma");
     await expect(warnings).toContainText("is its separator ';'?");
     await page.getByLabel("Separator").selectOption("Semicolon");
     await expect(chosenKey()).toHaveText("name");
