@@ -334,6 +334,27 @@ func TestRepair(t *testing.T) {
 		{"what the plan has already is counted", "which town has the most bridges over the Orla",
 			`Town(bridge=Bridge(over="Orla")).most("number of bridges")`, "?town type → town; ?bridge type → bridge; " +
 				"?bridge over → Orla; ?town bridge → ?bridge; most ?bridge for each ?town; ?town"},
+		{"the kind of what somebody did most of", "who directed the most thrillers",
+			`Film(directed_by="Per Holm").most("number of thrillers directed")`, "?film type → film; " +
+				"?film directed → ?thrillers_directed; ?thrillers_directed type → thriller; " +
+				"most ?thrillers_directed for each ?film; ?film"},
+		{"the kind of what has the kind that is asked for too", "Who wrote the most horror films?",
+			`Film().most("number of horror films written")`, "?film type → film; " +
+				"?film written → ?horror_films_written; ?horror_films_written type → horror; " +
+				"most ?horror_films_written for each ?film; ?film"},
+		{"the kind of what a role says", "Which director made the fewest comedies?",
+			`Director(made_comedy=True).least("number of comedies made")`, "?director type → director; " +
+				"?comedies_made director → ?director; ?comedies_made type → comedy; " +
+				"least ?comedies_made for each ?director; ?director"},
+		{"the kind of what was drafted as a name", "which actor starred in the most westerns",
+			`Actor(starred_in="western").most("number of westerns")`, "?actor type → actor; " +
+				"?actor starred in → ?westerns; ?westerns type → western; most ?westerns for each ?actor; ?actor"},
+		{"what is said of the things that are counted", "Who acted in the most films directed by Mara Vell?",
+			`Actor(directed_by="Mara Vell").most("number of films")`, "?actor type → actor; " +
+				"?films directed by → Mara Vell; ?actor films → ?films; most ?films for each ?actor; ?actor"},
+		{"a list of what does something to a name that the draft lacks", "Which rivers flow into the Orla?",
+			`River(in_province=Province().most("number of rivers flowing into"))`,
+			"?thing type → river; ?thing flow into → Orla; ?thing"},
 		{"the only one, drafted as the most", "which tower is the only one with a bell", `Tower().most("bell")`,
 			"?tower type → tower; ?tower bell → ?bell; most ?bell; ?tower"},
 		{"the best, where the draft ends with its measure", "what is the largest river in orla",

@@ -107,6 +107,28 @@ func (r *repairer) readSame() {
 	r.editPlan(before, "the question asks for the same "+m[3]+" of both")
 }
 
+// listForm is "which rivers flow into A".
+var listForm = regexp.MustCompile(
+	`^(?:[Ww]hich|[Ww]hat) (\p{Ll}+s) (\p{Ll}+(?: \p{Ll}+)?) (?:the )?(` + properName + `)\W*$`)
+
+// readList reads what things do to a name off a question for these, where the draft does not have the name: "which
+// rivers flow into A" of River(in_province=Province()).
+func (r *repairer) readList() {
+	m := listForm.FindStringSubmatch(r.question)
+	if m == nil || computedClaim.MatchString(m[2]) || len(kgtext.NewOpenWords(firstWord(m[2]))) == 0 ||
+		slices.ContainsFunc(kgtext.PlanNames(r.plan), func(name string) bool {
+			return kgtext.SharesWord(m[3], name)
+		}) {
+		return
+	}
+	before := r.describePlan()
+	const v = "thing"
+	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(v, TypeRelation, entityTerm(singularOf(m[1])))),
+		matchClause(newPattern(v, m[2], entityTerm(m[3])))}
+	r.plan.Result = &graphv1.QueryResult{Variable: v}
+	r.editPlan(before, "the question asks what does so to "+m[3])
+}
+
 // haveForm is a verb that says nothing of what two have.
 var haveForm = regexp.MustCompile(`^(?:have|has|had|share|by)\s+`)
 

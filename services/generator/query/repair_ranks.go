@@ -70,6 +70,70 @@ func (r *repairer) countOfOthers() {
 	r.editPlan(before, "the question counts what somebody did")
 }
 
+// kindOfCounted says of which kind the things are that a plan counts and the question has the most of: of "who directed
+// the most thrillers" the thrillers of "thrillers directed". What the question says behind that is said of these, and
+// not of who did it: "the most films directed by A".
+func (r *repairer) kindOfCounted() {
+	at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank().GetCount() })
+	if at < 0 || r.plan.GetClauses()[at].GetRank().GetOperator() != 0 {
+		return
+	}
+	rank := r.plan.GetClauses()[at].GetRank()
+	fact := factOf(r.plan, rank.GetVariable())
+	group, phrase := rank.GetGroupBy(), r.phraseOf(rank.GetVariable())
+	kind, verb := phrase, ""
+	if i := strings.LastIndex(phrase, " "); i > 0 && kgtext.IsParticiple(phrase[i+1:]) {
+		kind, verb = phrase[:i], phrase[i+1:]
+	}
+	_, behind, found := strings.Cut(r.lower, "most "+kind)
+	if !found {
+		_, behind, found = strings.Cut(r.lower, "fewest "+kind)
+	}
+	if !found || kind == "" || fact.GetStart().GetVariable() != group {
+		return
+	}
+	before := r.describePlan()
+	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		name := p.GetEnd().GetEntity()
+		switch {
+		case name == "" || p.GetStart().GetVariable() != group:
+			return false
+		case typeOf(c) != "":
+			return strings.Contains(name, " ") && kgtext.SharedWords(name, phrase) == 1 // "made comedy"
+		case kgtext.SameNoun(name, kind): // starred in "western"
+			verb = kgtext.DescribeRelation(p)
+			return true
+		case kgtext.SharedWords(kgtext.DescribeRelation(p), behind) == 1:
+			p.Start = fact.GetEnd()
+		}
+		return false
+	})
+	if words := strings.Fields(kind); verb != "" {
+		fact.Steps = []*graphv1.RelationStep{{Relation: verb}}
+		if lightVerb.MatchString(verb) && kgtext.IsRole(kindOf(group)) { // which director made
+			fact.Steps[0].Relation, fact.Start, fact.End = kindOf(group), fact.GetEnd(), fact.GetStart()
+		}
+		if last := len(words) - 1; last > 0 && isKind(words[last], kindOf(group)) {
+			words = words[:last] // a horror film, of which the plan says that it is a film
+		}
+		i := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() == rank })
+		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i, matchClause(newPattern(rank.GetVariable(), TypeRelation,
+			entityTerm(singularOf(strings.Join(words, " "))))))
+	}
+	if r.describePlan() != before {
+		r.editPlan(before, "the question counts "+kind)
+	}
+}
+
+// singularOf returns one of what a plural names: the comedy of comedies.
+func singularOf(noun string) string {
+	if stem, found := strings.CutSuffix(noun, "ies"); found && noun != "movies" && noun != "series" {
+		return stem + "y"
+	}
+	return strings.TrimSuffix(noun, "s")
+}
+
 // reuseCounted counts the variable that the plan has for what is counted, not another one.
 func (r *repairer) reuseCounted() {
 	for i, c := range r.plan.GetClauses() {

@@ -95,6 +95,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 		return Aligned{Edits: x.edits, Reason: reason}
 	}
 	x.checkAcross()
+	x.checkAgent()
 	x.checkRoles()
 	x.checkAnchored()
 	x.checkNames()

@@ -251,6 +251,29 @@ func TestTheStateThatTheQuestionAsksForIsInThePlan(t *testing.T) {
 	}
 }
 
+func TestByANameMaySayWhoDirectedOrWhoWrote(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film"}, Clauses: []*graphv1.QueryClause{
+		match(variable("film"), "written by", entity("Mara Vell"))}}
+	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
+	written, directed := candidate("written_by", 1, .6), candidate("directed_by", .7, .6)
+	for _, c := range []struct {
+		question string
+		found    []*graphv1.RelationCandidate
+		isSure   bool
+	}{
+		{"Which films by Mara Vell are comedies?", []*graphv1.RelationCandidate{written, directed}, false},
+		{"Which films by Mara Vell are comedies?", []*graphv1.RelationCandidate{written}, true},
+		{"Which films written by Mara Vell are comedies?", []*graphv1.RelationCandidate{written, directed}, true},
+	} {
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: c.found}})
+		if (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", c.question, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestAYearAloneIsWhenThingsCameOut(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{

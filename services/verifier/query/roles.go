@@ -42,6 +42,24 @@ func (x *alignment) checkRoles() {
 	}
 }
 
+// checkAgent is not sure of one of several passive relations where the question says none of them: the films "by A" may
+// be those that A directed, and those that A wrote.
+func (x *alignment) checkAgent() {
+	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
+		best, name := x.chosen[i], x.draft.GetClauses()[i].GetMatch().GetEnd().GetEntity()
+		verb, isPassive := kgtext.PassiveVerb(relationOf(best))
+		if !isPassive || name == "" || kgtext.SharesWord(verb, x.question) ||
+			!kgtext.FoldWords(x.question).Mention("by "+kgtext.Fold(name)) {
+			continue
+		}
+		for _, c := range x.patterns[i].GetCandidates() {
+			if _, isPassive := kgtext.PassiveVerb(relationOf(c)); isPassive && relationOf(c) != relationOf(best) {
+				x.certain(unheard)
+			}
+		}
+	}
+}
+
 // checkAcross doubts what other columns say of the rows of a cell, by a relation that the question has no word of: who
 // works in a city is not its rows' managers.
 func (x *alignment) checkAcross() {
