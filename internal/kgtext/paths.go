@@ -99,6 +99,37 @@ func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.
 	return nil
 }
 
+// FindOpposite returns a triple of a ground graph that says the same as a fact about a named thing the other way round
+// and of something else, if the question seems to ask for that and has no word of the relation: A has its mouth in B,
+// and "which rivers flow into A" asks for those that have it in A. It is nil if there is none.
+func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup) *graphv1.Triple {
+	if len(fact.Steps) != 1 {
+		return nil
+	}
+	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)
+	if words := VerbaliseRelation(relation); SharesWord(words, question) || SharesRole(words, question) ||
+		!actsFrom(question, topic, fact.Steps[0].GetInverse()) {
+		return nil
+	}
+	var opposite *graphv1.Triple
+	for _, s := range ground.GetSubjects() {
+		for _, t := range s.GetTriples() {
+			from, to := t.GetTriple().GetSubject(), t.GetTriple().GetObject()
+			if !fact.Steps[0].GetInverse() {
+				from, to = to, from
+			}
+			if t.GetTriple().GetRelation() != relation || Fold(from) != topic {
+				continue
+			}
+			if fact.LeadsTo(to) {
+				return nil // it holds both ways
+			}
+			opposite = t.GetTriple()
+		}
+	}
+	return opposite
+}
+
 // lastFact returns the steps of the last fact of the path, which are several over opaque nodes.
 func (g *PathGroup) lastFact() []*graphv1.RelationStep {
 	first := len(g.Steps) - 1

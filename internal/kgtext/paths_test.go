@@ -162,3 +162,33 @@ func TestOpaque(t *testing.T) {
 		}
 	}
 }
+
+func TestFindOpposite(t *testing.T) {
+	t.Parallel()
+	triple := func(subject, relation, object string) *graphv1.ScoredTriple {
+		return &graphv1.ScoredTriple{Triple: &graphv1.Triple{Subject: subject, Relation: relation, Object: object}}
+	}
+	ground := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
+		triple("Orla", "mouth of the watercourse", "Tessen Sea"), triple("Harn", "mouth of the watercourse", "Orla"),
+		triple("Orla", "twinned with", "Velm"), triple("Velm", "twinned with", "Orla"),
+		triple("Orla", "crossed by", "Holm Bridge")}}}}
+	for _, c := range []struct {
+		question, relation, end string
+		inverse                 bool
+		want                    string
+	}{
+		{"Which rivers flow into the Orla?", "mouth of the watercourse", "Tessen Sea", false, "Harn"},
+		{"Which rivers flow into the Orla?", "mouth of the watercourse", "Harn", true, ""},
+		{"Where does the Orla flow?", "mouth of the watercourse", "Tessen Sea", false, ""},
+		{"Where does the Orla flow?", "mouth of the watercourse", "Harn", true, "Orla"},
+		{"What is the mouth of the Orla?", "mouth of the watercourse", "Tessen Sea", false, ""},
+		{"Which town joined the Orla?", "twinned with", "Velm", false, ""},
+		{"Which bridge spans the Orla?", "crossed by", "Holm Bridge", false, ""},
+	} {
+		path := kgtext.GroupPaths([]*graphv1.ReasoningPath{{Entities: []string{"Orla", c.end},
+			Steps: []*graphv1.RelationStep{{Relation: c.relation, Inverse: c.inverse}}}})[0]
+		if got := kgtext.FindOpposite(ground, c.question, path).GetSubject(); got != c.want {
+			t.Errorf("%q by %q, inverse %v: %q, want %q", c.question, c.relation, c.inverse, got, c.want)
+		}
+	}
+}

@@ -129,9 +129,17 @@ func IsActive(phrase string) bool {
 	return !strings.HasSuffix(phrase, " by") && !slices.ContainsFunc(strings.Fields(phrase), IsRole)
 }
 
-// cutName returns the words of a question before and behind a name, folded.
+// cutName returns the words of a question before and behind a name, folded. Of a name that the question does not have
+// as a whole, the last words are it: Kant of Immanuel Kant.
 func cutName(question, name string) (before, behind string, found bool) {
-	return strings.Cut(string(FoldWords(question)), string(FoldWords(name)))
+	words := strings.Fields(Fold(name))
+	for first := range words {
+		before, behind, found = strings.Cut(string(FoldWords(question)), " "+strings.Join(words[first:], " ")+" ")
+		if found {
+			break
+		}
+	}
+	return before, behind, found
 }
 
 // IsTurned reports whether a passive relation is followed the other way round from a topic entity than a question
@@ -159,6 +167,25 @@ func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 	}
 	return false
 }
+
+// actsFrom reports whether a question is for what acts on a topic entity or, if isActing, for what that acts on: "which
+// rivers flow into A", "where does A flow".
+func actsFrom(question, topic string, isActing bool) bool {
+	before, behind, found := cutName(question, topic)
+	words := slices.DeleteFunc(strings.Fields(before), func(w string) bool { return w == "the" })
+	if !found || len(words) < 2 {
+		return false
+	}
+	last := words[len(words)-1]
+	isAuxiliary := last == "does" || last == "did" || last == "do"
+	if isActing {
+		return isAuxiliary
+	}
+	return strings.TrimSpace(behind) == "" && !isAuxiliary && last != "of" && !beVerb.MatchString(before)
+}
+
+// beVerb is a verb that does not act: "who was the mother of A".
+var beVerb = regexp.MustCompile(`\b(?:is|was|are|were|be|been|does|did|do|has|have|had)\b`)
 
 // AsksAgain reports whether a question asks the same of what it asks for of a topic entity: who manages A's manager,
 // the father of the father of A.

@@ -91,6 +91,8 @@ func TestIsTurned(t *testing.T) {
 		{"Who influenced Anna Lind?", "influenced by", true, true},
 		{"Who was influenced by Anna Lind?", "influenced by", true, false},
 		{"Who was influenced by the Anna Lind?", "influenced by", false, true},
+		{"Who was influenced by Lind?", "influenced by", false, true},
+		{"Who was influenced by Anna?", "influenced by", false, false},
 		{"Whom did Anna Lind influence?", "person.influenced_by", false, true},
 		{"Whom did Anna Lind influence?", "influenced by", true, false},
 		{"Which films were directed by Anna Lind?", "directed_by", true, false},

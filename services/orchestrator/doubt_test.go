@@ -171,6 +171,25 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 	}
 }
 
+func TestAFactThatTheQuestionAsksTheOtherWayRoundIsDoubted(t *testing.T) {
+	mouth := func(from, to string) *graphv1.Triple {
+		return &graphv1.Triple{Subject: from, Relation: "mouth", Object: to}
+	}
+	for question, doubted := range map[string]bool{"Which rivers flow into the Orla?": true,
+		"Where does the Orla flow?": false, "What is the mouth of the Orla?": false} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Tessen Sea",
+			Evidence: []*graphv1.Triple{mouth("Orla", "Tessen Sea")}}},
+			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
+				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
+					Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
+						{Triple: mouth("Orla", "Tessen Sea")}, {Triple: mouth("Harn", "Orla")}}}}}}}}
+		doubtPath(run, question)
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != doubted {
+			t.Errorf("%s: %v %q", question, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
 func TestWhatTwoHaveInCommonTakesTwoTriples(t *testing.T) {
 	school := &graphv1.Triple{Subject: "Anna Lind", Relation: "school", Object: "Orla"}
 	other := &graphv1.Triple{Subject: "Per Holm", Relation: "school", Object: "Orla"}

@@ -173,6 +173,9 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.AsksAgain(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d once, and the question asks the same of what that leads to",
 			best.Label()))
+	case kgtext.FindOpposite(run.GetPgAkv().GetGroundGraph(), text, best) != nil:
+		doubt(run, fmt.Sprintf("\u201c%s\u201d is said of %s both ways, and the question seems to ask for the "+
+			"other one", best.Steps[0].GetRelation(), best.TopicEntity))
 	case best.IsTurned(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question asks the other way round", best.Label()))
 	}
