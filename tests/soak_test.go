@@ -36,6 +36,7 @@ func TestItGoesOnForLong(t *testing.T) {
 	defer stop()
 	defer context.AfterFunc(ctx, s.tally.changed.Broadcast)()
 	var group sync.WaitGroup
+	group.Go(func() { s.reference.run(ctx, t) })
 	for i := range soakers {
 		group.Go(func() { s.soak(ctx, uint64(i)) })
 	}
@@ -118,6 +119,8 @@ type soak struct {
 	tally  callTally
 	active uint64
 	before usage
+	// reference runs beside the callers.
+	reference *reference
 }
 
 // expected is the number of questions, on a machine like the one this was written on.
@@ -131,6 +134,7 @@ func newSoak(t *testing.T, expected int64) *soak {
 		t: t, questions: soakQuestions(t, expected), model: newSoakModel(t), log: &byteCounter{},
 		metrics: testkit.FreeAddr(t),
 		audit:   filepath.Join(t.TempDir(), "audit.jsonl"), scratch: t.TempDir(), active: 2,
+		reference: newReference(),
 	}
 	t.Setenv("TMPDIR", s.scratch)
 	s.tally.start()
