@@ -349,9 +349,21 @@ func TestRepair(t *testing.T) {
 		{"the kind of what was drafted as a name", "which actor starred in the most westerns",
 			`Actor(starred_in="western").most("number of westerns")`, "?actor type → actor; " +
 				"?actor starred in → ?westerns; ?westerns type → western; most ?westerns for each ?actor; ?actor"},
+		{"the kind of what the draft has twice", "Which writer wrote the most dramas?",
+			`Writer(drama=Drama(written_by="")).most("number of dramas written")`, "?writer type → writer; " +
+				"?writer written → ?dramas_written; ?dramas_written type → drama; " +
+				"most ?dramas_written for each ?writer; ?writer"},
 		{"what is said of the things that are counted", "Who acted in the most films directed by Mara Vell?",
 			`Actor(directed_by="Mara Vell").most("number of films")`, "?actor type → actor; " +
 				"?films directed by → Mara Vell; ?actor films → ?films; most ?films for each ?actor; ?actor"},
+		{"what somebody did most, of which the draft ranks nothing", "Who has written the most comedies?",
+			`Comedy(written_by="writer").count()`, "?thing type → comedy; ?thing written → ?who; " +
+				"most ?thing for each ?who; ?who"},
+		{"when there was most of something", "which year had the most musicals", `Thing("musical").get("year")`,
+			"?thing type → musical; ?thing year → ?who; most ?thing for each ?who; ?who"},
+		{"what is asked of the oldest", "who directed the oldest film",
+			`Film(directed_by="Oldest director").get("director")`, "?film type → film; " +
+				"?film director → ?director; ?film date → ?date; least ?date; ?director"},
 		{"a list of what does something to a name that the draft lacks", "Which rivers flow into the Orla?",
 			`River(in_province=Province().most("number of rivers flowing into"))`,
 			"?thing type → river; ?thing flow into → Orla; ?thing"},

@@ -1,0 +1,178 @@
+package query
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// mostThings is "which year saw the most films": what most things have is asked for.
+var mostThings = regexp.MustCompile(`(?i)\b(?:which|what)\s+(\p{L}+)\b.*\bmost\s+(?:of the\s+)?(\p{L}+s|\p{L}+craft)\b`)
+
+// countMost makes a ranking by an attribute that the question asks for a ranking by how many have it.
+func (r *repairer) countMost() {
+	m := mostThings.FindStringSubmatch(r.question)
+	if m == nil || beForm.MatchString(m[1]) {
+		return
+	}
+	asked := strings.TrimSuffix(strings.ToLower(m[1]), "s")
+	for _, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		if rank == nil || rank.GetCount() || !strings.Contains(r.phraseOf(rank.GetVariable()), asked) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		fact := factOf(r.plan, rank.GetVariable())
+		owner := fact.GetStart().GetVariable()
+		if owner == "" || r.plan.GetResult().GetVariable() != owner {
+			return
+		}
+		if looksLikeTime(asked) && !strings.HasSuffix(kgtext.DescribeRelation(fact), asked) {
+			// The year of "year directed" is one that a film has, directed or not.
+			fact.Steps = []*graphv1.RelationStep{{Relation: asked}}
+		}
+		rank.GroupBy, rank.Variable, rank.Count, rank.Descending = rank.GetVariable(), owner, true, true
+		r.plan.Result.Variable = rank.GetGroupBy()
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question asks what most have")
+		return
+	}
+}
+
+// mostOf is "who directed the most films", "which writer wrote the most films".
+var mostOf = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (\p{L}+)) (\p{L}+(?: (?:in|for))?) ` +
+	`(?:the )?(?:most|fewest) \p{L}+`)
+
+// countOfOthers counts the things of each that did something to them, where the plan counts the things of each such
+// thing: of "who directed the most films" not the films of each film.
+func (r *repairer) countOfOthers() {
+	m := mostOf.FindStringSubmatch(r.question)
+	last := len(r.plan.GetClauses()) - 1
+	rank := r.plan.GetClauses()[last].GetRank()
+	group := rank.GetGroupBy()
+	if m == nil || !rank.GetCount() || r.plan.GetResult().GetVariable() != group ||
+		!isKind(r.phraseOf(rank.GetVariable()), kindOf(group)) {
+		return
+	}
+	before := r.describePlan()
+	phrase := strings.ToLower(m[2])
+	if kgtext.IsRole(m[1]) || lightVerb.MatchString(m[2]) && m[1] != "" {
+		phrase = strings.ToLower(m[1])
+	}
+	who := r.newVariable("who")
+	r.plan.Clauses = append(slices.DeleteFunc(r.plan.Clauses[:last], func(c *graphv1.QueryClause) bool {
+		return c.GetMatch().GetEnd().GetVariable() == rank.GetVariable()
+	}), matchClause(newPattern(group, phrase, variableTerm(who))),
+		rankClause(&graphv1.QueryRank{Variable: group, Count: true, GroupBy: who, Descending: rank.GetDescending()}))
+	r.plan.Result.Variable = who
+	r.editPlan(before, "the question counts what somebody did")
+}
+
+// mostDone is "who wrote the most comedies", and nothing else.
+var mostDone = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (\p{L}+)) (?:(?:has|have) )?(\p{L}+(?: (?:in|for))?) ` +
+	`(?:the )?(most|fewest) (\p{L}+(?: \p{L}+)?s)\W*$`)
+
+// readMost reads who did something to most things off a question for that, where the draft ranks nothing: "who has
+// written the most comedies" of Comedy(written_by="writer").count().
+func (r *repairer) readMost() {
+	m := mostDone.FindStringSubmatch(r.question)
+	if m == nil || r.lower != r.question && strings.ToLower(m[4]) != m[4] ||
+		slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() != nil }) {
+		return
+	}
+	phrase := strings.ToLower(m[2])
+	if saysNothing := lightVerb.MatchString(phrase); saysNothing && !kgtext.IsRole(m[1]) && !looksLikeTime(m[1]) {
+		return
+	} else if saysNothing {
+		phrase = strings.ToLower(m[1])
+	}
+	before := r.describePlan()
+	const thing, who = "thing", "who"
+	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(thing, TypeRelation, entityTerm(singularOf(m[4])))),
+		matchClause(newPattern(thing, phrase, variableTerm(who))), rankClause(&graphv1.QueryRank{Variable: thing,
+			Count: true, GroupBy: who, Descending: strings.EqualFold(m[3], "most")})}
+	r.plan.Result = &graphv1.QueryResult{Variable: who}
+	r.editPlan(before, "the question counts "+m[4])
+}
+
+// kindOfCounted says of which kind the things are that a plan counts and the question has the most of: of "who directed
+// the most thrillers" the thrillers of "thrillers directed". What the question says behind that is said of these, and
+// not of who did it: "the most films directed by A".
+func (r *repairer) kindOfCounted() {
+	at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank().GetCount() })
+	if at < 0 || r.plan.GetClauses()[at].GetRank().GetOperator() != 0 {
+		return
+	}
+	rank := r.plan.GetClauses()[at].GetRank()
+	fact := factOf(r.plan, rank.GetVariable())
+	group, phrase := rank.GetGroupBy(), r.phraseOf(rank.GetVariable())
+	kind, verb := phrase, ""
+	if i := strings.LastIndex(phrase, " "); i > 0 && kgtext.IsParticiple(phrase[i+1:]) {
+		kind, verb = phrase[:i], phrase[i+1:]
+	}
+	_, behind, found := strings.Cut(r.lower, "most "+kind)
+	if !found {
+		_, behind, found = strings.Cut(r.lower, "fewest "+kind)
+	}
+	if !found || kind == "" || fact.GetStart().GetVariable() != group {
+		return
+	}
+	before, same := r.describePlan(), ""
+	if verb != "" {
+		same = r.onlyOfKind(singularOf(kind))
+	}
+	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		name := p.GetEnd().GetEntity()
+		switch {
+		case same != "" && (p.GetStart().GetVariable() == same || p.GetEnd().GetVariable() == same):
+			return true // of Drama() beside "dramas written"
+		case name == "" || p.GetStart().GetVariable() != group:
+			return false
+		case typeOf(c) != "":
+			return strings.Contains(name, " ") && kgtext.SharedWords(name, phrase) == 1 // "made comedy"
+		case kgtext.SameNoun(name, kind): // starred in "western"
+			verb = kgtext.DescribeRelation(p)
+			return true
+		case kgtext.SharedWords(kgtext.DescribeRelation(p), behind) == 1:
+			p.Start = fact.GetEnd()
+		}
+		return false
+	})
+	if words := strings.Fields(kind); verb != "" {
+		fact.Steps = []*graphv1.RelationStep{{Relation: verb}}
+		if lightVerb.MatchString(verb) && kgtext.IsRole(kindOf(group)) { // which director made
+			fact.Steps[0].Relation, fact.Start, fact.End = kindOf(group), fact.GetEnd(), fact.GetStart()
+		}
+		if last := len(words) - 1; last > 0 && isKind(words[last], kindOf(group)) {
+			words = words[:last] // a horror film, of which the plan says that it is a film
+		}
+		i := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() == rank })
+		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i, matchClause(newPattern(rank.GetVariable(), TypeRelation,
+			entityTerm(singularOf(strings.Join(words, " "))))))
+	}
+	if r.describePlan() != before {
+		r.editPlan(before, "the question counts "+kind)
+	}
+}
+
+// onlyOfKind returns the variable of a kind of which the plan says nothing else; empty if there is none.
+func (r *repairer) onlyOfKind(kind string) string {
+	variable := r.findVariable(kind)
+	if slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetMatch().GetStart().GetVariable() == variable && typeOf(c) == ""
+	}) {
+		return ""
+	}
+	return variable
+}
+
+// singularOf returns one of what a plural names: the comedy of comedies.
+func singularOf(noun string) string {
+	if stem, found := strings.CutSuffix(noun, "ies"); found && noun != "movies" && noun != "series" {
+		return stem + "y"
+	}
+	return strings.TrimSuffix(noun, "s")
+}
