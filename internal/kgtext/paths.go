@@ -107,8 +107,8 @@ func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup)
 		return nil
 	}
 	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)
-	if words := VerbaliseRelation(relation); SharesWord(words, question) || SharesRole(words, question) ||
-		!actsFrom(question, topic, fact.Steps[0].GetInverse()) {
+	if words := Fold(VerbaliseRelation(relation)); SharesWord(words, question) || SharesRole(words, question) ||
+		!IsActive(words) || !actsFrom(question, topic, fact.Steps[0].GetInverse()) {
 		return nil
 	}
 	var opposite *graphv1.Triple

@@ -171,7 +171,8 @@ func TestFindOpposite(t *testing.T) {
 	ground := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
 		triple("Orla", "mouth of the watercourse", "Tessen Sea"), triple("Harn", "mouth of the watercourse", "Orla"),
 		triple("Orla", "twinned with", "Velm"), triple("Velm", "twinned with", "Orla"),
-		triple("Orla", "crossed by", "Holm Bridge")}}}}
+		triple("Orla", "crossed by", "Holm Bridge"), triple("Orla", "owner", "Mara Vell"),
+		triple("Tarn", "owner", "Orla")}}}}
 	for _, c := range []struct {
 		question, relation, end string
 		inverse                 bool
@@ -184,6 +185,7 @@ func TestFindOpposite(t *testing.T) {
 		{"What is the mouth of the Orla?", "mouth of the watercourse", "Tessen Sea", false, ""},
 		{"Which town joined the Orla?", "twinned with", "Velm", false, ""},
 		{"Which bridge spans the Orla?", "crossed by", "Holm Bridge", false, ""},
+		{"Who built the Orla?", "owner", "Mara Vell", false, ""}, // who acts is the object
 	} {
 		path := kgtext.GroupPaths([]*graphv1.ReasoningPath{{Entities: []string{"Orla", c.end},
 			Steps: []*graphv1.RelationStep{{Relation: c.relation, Inverse: c.inverse}}}})[0]

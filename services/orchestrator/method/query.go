@@ -195,12 +195,19 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 		return "", nil // the plan stands on its own
 	}
 	mass, isRanked := float32(0), false
+	leadsTo := func(name string) bool {
+		return slices.ContainsFunc(rows, func(r *graphv1.QueryRow) bool { return r.GetCells()[0].GetName() == name })
+	}
 	for _, path := range kgtext.GroupPaths(found.GetPaths()) {
-		if path.Probability != nil {
-			isRanked = true
-			if path.LeadsTo(rows[0].GetCells()[0].GetName()) {
-				mass += *path.Probability
-			}
+		if path.Probability == nil {
+			continue
+		}
+		isRanked = true
+		// A ranker reads no direction from the words of a question.
+		opposite := kgtext.FindOpposite(found.GetGroundGraph(), q.Text(), path)
+		if path.LeadsTo(rows[0].GetCells()[0].GetName()) || leadsTo(opposite.GetSubject()) ||
+			leadsTo(opposite.GetObject()) {
+			mass += *path.Probability
 		}
 	}
 	if isRanked {

@@ -162,6 +162,8 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 			[]*graphv1.ReasoningPath{path(.8, "Per Holm"), path(.1, "Mara Vell")}, nil, .1},
 		{"they lead there together", "", "Mara Vell", "",
 			[]*graphv1.ReasoningPath{path(.4, "Per Holm"), path(.3, "Mara Vell"), path(.25, "Mara Vell")}, nil, .55},
+		{"the likelier path is the other way round", "Who will join The Quiet Harbour?", "Mara Vell", "",
+			[]*graphv1.ReasoningPath{path(.7, "Per Holm")}, nil, .7},
 		{"no ranker knows the graph", "", "Mara Vell", "", []*graphv1.ReasoningPath{{Entities: []string{"A", "B"},
 			Steps: []*graphv1.RelationStep{{Relation: "r"}}}}, nil, .9},
 		{"paths cannot be had", "", "Mara Vell", "", nil, status.Error(codes.Unavailable, "no retriever"), .9},
@@ -177,7 +179,10 @@ func TestAnAnswerThatOtherPathsOrTheQuestionSpeakAgainstIsRelated(t *testing.T) 
 				{Cells: []*graphv1.Entity{{Name: c.answer}}}}})
 			stagetest.Script(mesh, func(context.Context, *retrieverv1.GroundGraphRequest) (
 				*retrieverv1.GroundGraphResponse, error) {
-				return &retrieverv1.GroundGraphResponse{Paths: c.paths}, c.err
+				turned := &graphv1.Triple{Subject: "Mara Vell", Relation: "Per Holm of 0.7",
+					Object: "The Quiet Harbour"}
+				return &retrieverv1.GroundGraphResponse{Paths: c.paths, GroundGraph: &graphv1.GroundGraph{
+					Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{{Triple: turned}}}}}}, c.err
 			})
 			result := &graphv1.QueryResult{Variable: "x"}
 			twoNames := &graphv1.QueryPlan{Result: result, Clauses: []*graphv1.QueryClause{{
