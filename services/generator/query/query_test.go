@@ -339,9 +339,8 @@ func TestRepair(t *testing.T) {
 				"?film directed → ?thrillers_directed; ?thrillers_directed type → thriller; " +
 				"most ?thrillers_directed for each ?film; ?film"},
 		{"the kind of what has the kind that is asked for too", "Who wrote the most horror films?",
-			`Film().most("number of horror films written")`, "?film type → film; " +
-				"?film written → ?horror_films_written; ?horror_films_written type → horror; " +
-				"most ?horror_films_written for each ?film; ?film"},
+			`Film().most("number of horror films written")`, "?thing type → horror film; ?thing wrote → ?wrote; " +
+				"most ?thing for each ?wrote; ?wrote"},
 		{"the kind of what a role says", "Which director made the fewest comedies?",
 			`Director(made_comedy=True).least("number of comedies made")`, "?director type → director; " +
 				"?comedies_made director → ?director; ?comedies_made type → comedy; " +
@@ -354,13 +353,24 @@ func TestRepair(t *testing.T) {
 				"?writer written → ?dramas_written; ?dramas_written type → drama; " +
 				"most ?dramas_written for each ?writer; ?writer"},
 		{"what is said of the things that are counted", "Who acted in the most films directed by Mara Vell?",
-			`Actor(directed_by="Mara Vell").most("number of films")`, "?actor type → actor; " +
-				"?films directed by → Mara Vell; ?actor films → ?films; most ?films for each ?actor; ?actor"},
+			`Actor(directed_by="Mara Vell").most("number of films")`, "?thing type → film; " +
+				"?thing directed by → Mara Vell; ?thing acted in → ?acted_in; " +
+				"most ?thing for each ?acted_in; ?acted_in"},
 		{"what somebody did most, of which the draft ranks nothing", "Who has written the most comedies?",
-			`Comedy(written_by="writer").count()`, "?thing type → comedy; ?thing written → ?who; " +
-				"most ?thing for each ?who; ?who"},
+			`Comedy(written_by="writer").count()`, "?thing type → comedy; ?thing written → ?written; " +
+				"most ?thing for each ?written; ?written"},
 		{"when there was most of something", "which year had the most musicals", `Thing("musical").get("year")`,
-			"?thing type → musical; ?thing year → ?who; most ?thing for each ?who; ?who"},
+			"?thing type → musical; ?thing year → ?year; most ?thing for each ?year; ?year"},
+		{"who was in most of something, as what has most of it", "who starred in the most musicals",
+			`Musical(starred_in="most musicals").count()`, "?thing type → musical; " +
+				"?thing starred in → ?starred_in; most ?thing for each ?starred_in; ?starred_in"},
+		{"who was in most of what a name made", "Who starred in the most films written by Mara Vell?",
+			`Film(written_by="Mara Vell").most("number of stars")`, "?thing type → film; " +
+				"?thing written by → Mara Vell; ?thing starred in → ?starred_in; " +
+				"most ?thing for each ?starred_in; ?starred_in"},
+		{"a role that was in most of something", "which actor has been in the most comedies",
+			`Actor().most("number of comedies")`, "?actor type → actor; ?comedies actor → ?actor; " +
+				"?comedies type → comedy; most ?comedies for each ?actor; ?actor"},
 		{"what is asked of the oldest", "who directed the oldest film",
 			`Film(directed_by="Oldest director").get("director")`, "?film type → film; " +
 				"?film director → ?director; ?film date → ?date; least ?date; ?director"},

@@ -70,31 +70,52 @@ func (r *repairer) countOfOthers() {
 	r.editPlan(before, "the question counts what somebody did")
 }
 
-// mostDone is "who wrote the most comedies", and nothing else.
-var mostDone = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (\p{L}+)) (?:(?:has|have) )?(\p{L}+(?: (?:in|for))?) ` +
-	`(?:the )?(most|fewest) (\p{L}+(?: \p{L}+)?s)\W*$`)
+// mostDone is "who wrote the most comedies", "which actor was in the most films directed by A".
+var mostDone = regexp.MustCompile(`^(?:[Ww]ho|(?:[Ww]hich|[Ww]hat) (\p{Ll}+)) (?:(?:has|have) )?` +
+	`(\p{Ll}+(?: (?:in|for))?) (?:the )?(most|fewest) (\p{Ll}+(?: \p{Ll}+){0,2}s)` +
+	`(?: (\p{Ll}+(?: by)?) (` + properName + `))?\W*$`)
 
-// readMost reads who did something to most things off a question for that, where the draft ranks nothing: "who has
-// written the most comedies" of Comedy(written_by="writer").count().
+// readMost reads who did something to most things off a question for that, where the draft ranks nothing or these
+// things: "who has written the most comedies" of Comedy(written_by="writer").count().
 func (r *repairer) readMost() {
 	m := mostDone.FindStringSubmatch(r.question)
-	if m == nil || r.lower != r.question && strings.ToLower(m[4]) != m[4] ||
-		slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() != nil }) {
+	if m == nil {
 		return
 	}
-	phrase := strings.ToLower(m[2])
-	if saysNothing := lightVerb.MatchString(phrase); saysNothing && !kgtext.IsRole(m[1]) && !looksLikeTime(m[1]) {
+	role, phrase, things := m[1], m[2], m[4]
+	if m[6] != "" && len(kgtext.NewOpenWords(m[5])) == 0 || m[6] == "" && r.countsFor(things) {
 		return
-	} else if saysNothing {
-		phrase = strings.ToLower(m[1])
+	}
+	if kgtext.IsRole(role) || looksLikeTime(role) {
+		phrase = role
+	} else if lightVerb.MatchString(phrase) {
+		return
 	}
 	before := r.describePlan()
-	const thing, who = "thing", "who"
-	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(thing, TypeRelation, entityTerm(singularOf(m[4])))),
-		matchClause(newPattern(thing, phrase, variableTerm(who))), rankClause(&graphv1.QueryRank{Variable: thing,
-			Count: true, GroupBy: who, Descending: strings.EqualFold(m[3], "most")})}
+	const thing = "thing"
+	who := newBuilder().variable(phrase)
+	kind := newPattern(thing, TypeRelation, entityTerm(singularOf(things)))
+	r.plan.Clauses = []*graphv1.QueryClause{matchClause(kind)}
+	if m[6] != "" {
+		r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(thing, m[5], entityTerm(m[6]))))
+	}
+	r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(thing, phrase, variableTerm(who))),
+		rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: who, Descending: m[3] == "most"}))
 	r.plan.Result = &graphv1.QueryResult{Variable: who}
-	r.editPlan(before, "the question counts "+m[4])
+	if r.describePlan() != before {
+		r.editPlan(before, "the question counts "+things)
+	}
+}
+
+// countsFor reports whether the plan ranks something else than the things, or counts them as what was done.
+func (r *repairer) countsFor(things string) bool {
+	at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() != nil })
+	if at < 0 {
+		return false
+	}
+	ranked, last := kindOf(r.plan.GetResult().GetVariable()), strings.LastIndex(things, " ")
+	return !kgtext.SameNoun(ranked, things[last+1:]) ||
+		last < 0 && isKind(r.phraseOf(r.plan.GetClauses()[at].GetRank().GetVariable()), ranked)
 }
 
 // kindOfCounted says of which kind the things are that a plan counts and the question has the most of: of "who directed
@@ -141,12 +162,16 @@ func (r *repairer) kindOfCounted() {
 		}
 		return false
 	})
+	role := kindOf(group)
+	if verb == "" && kgtext.IsRole(role) && !hasForm.MatchString(r.question) {
+		verb = role // which actor was in
+	}
 	if words := strings.Fields(kind); verb != "" {
 		fact.Steps = []*graphv1.RelationStep{{Relation: verb}}
-		if lightVerb.MatchString(verb) && kgtext.IsRole(kindOf(group)) { // which director made
-			fact.Steps[0].Relation, fact.Start, fact.End = kindOf(group), fact.GetEnd(), fact.GetStart()
+		if verb == role || lightVerb.MatchString(verb) && kgtext.IsRole(role) { // which director made
+			fact.Steps[0].Relation, fact.Start, fact.End = role, fact.GetEnd(), fact.GetStart()
 		}
-		if last := len(words) - 1; last > 0 && isKind(words[last], kindOf(group)) {
+		if last := len(words) - 1; last > 0 && isKind(words[last], role) {
 			words = words[:last] // a horror film, of which the plan says that it is a film
 		}
 		i := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() == rank })
@@ -157,6 +182,9 @@ func (r *repairer) kindOfCounted() {
 		r.editPlan(before, "the question counts "+kind)
 	}
 }
+
+// hasForm is "which actor has the most awards", whose relation is what is counted.
+var hasForm = regexp.MustCompile(`(?i)\b(?:has|have|had|plays?|played|with) (?:the )?(?:most|fewest)\b`)
 
 // onlyOfKind returns the variable of a kind of which the plan says nothing else; empty if there is none.
 func (r *repairer) onlyOfKind(kind string) string {
@@ -171,7 +199,8 @@ func (r *repairer) onlyOfKind(kind string) string {
 
 // singularOf returns one of what a plural names: the comedy of comedies.
 func singularOf(noun string) string {
-	if stem, found := strings.CutSuffix(noun, "ies"); found && noun != "movies" && noun != "series" {
+	if stem, found := strings.CutSuffix(noun, "ies"); found && !strings.HasSuffix(noun, "movies") &&
+		!strings.HasSuffix(noun, "series") {
 		return stem + "y"
 	}
 	return strings.TrimSuffix(noun, "s")

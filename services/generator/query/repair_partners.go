@@ -14,9 +14,6 @@ var (
 		`(?i)^(?:\p{L}+ )?(?:which|what) (\p{L}+) (?:did|does|do|has|have|had|is|was|were) $`)
 	ofPartner = regexp.MustCompile(
 		`(?i)^.*?(\p{L}+)(?: \p{L}+)? (?:most (?:often|frequently)|(?:in )?the most \p{L}+)\b`)
-	// partnerIn stands before the name in "who directed the most films starring A".
-	partnerIn = regexp.MustCompile(
-		`(?i)^(?:who (\p{L}+)|(?:which|what) (\p{L}+)\b.*?) the most (\p{L}+s) (\p{L}+(?: by)?) $`)
 	// roleForm is what the name is among them: "as a director".
 	roleForm = regexp.MustCompile(`(?i)\bas an? (\p{L}+)`)
 	// lightVerb says nothing of what is shared, withForm that the partner is another.
@@ -35,7 +32,7 @@ func (r *repairer) countPartners() {
 		return
 	}
 	before, behind := r.question[:at], r.question[at+len(name):]
-	var partner, role, kind string
+	var partner, role string
 	if m, of := partnerOf.FindStringSubmatch(before), ofPartner.FindStringSubmatch(behind); m != nil && of != nil {
 		if partner, role = m[1], of[1]; lightVerb.MatchString(role) {
 			role = "with"
@@ -43,8 +40,6 @@ func (r *repairer) countPartners() {
 		if as := roleForm.FindStringSubmatch(behind); as != nil {
 			role = as[1]
 		}
-	} else if m := partnerIn.FindStringSubmatch(before); m != nil {
-		partner, kind, role = m[1]+m[2], strings.ToLower(strings.TrimSuffix(m[3], "s")), m[4]
 	}
 	// Whatever else the draft says of the name is as good as these words.
 	if partner == "" || !kgtext.SharesWord(named.GetSteps()[0].GetRelation(), partner) && !r.isOfKind(named, partner) {
@@ -53,12 +48,8 @@ func (r *repairer) countPartners() {
 	draft := r.describePlan()
 	thing := r.newVariable("thing")
 	partners := r.newVariable(strings.ToLower(partner))
-	var clauses []*graphv1.QueryClause
-	if kind != "" {
-		clauses = append(clauses, matchClause(newPattern(thing, TypeRelation, entityTerm(kind))))
-	}
-	clauses = append(clauses, matchClause(newPattern(thing, role, entityTerm(name))),
-		matchClause(newPattern(thing, strings.ToLower(partner), variableTerm(partners))))
+	clauses := []*graphv1.QueryClause{matchClause(newPattern(thing, role, entityTerm(name))),
+		matchClause(newPattern(thing, strings.ToLower(partner), variableTerm(partners)))}
 	if withForm.MatchString(r.question) {
 		clauses = append(clauses, conditionClause(partners, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, name))
 	}

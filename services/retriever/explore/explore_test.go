@@ -402,6 +402,24 @@ func TestAGenreSaysWhatAWorkIsWhereNoTypeDoes(t *testing.T) {
 	}
 }
 
+func TestTheGenreOfAKindIsTheWordBeforeItsNoun(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Tides", "genre", "Horror"}, [3]string{"Tides", "year", "1960"},
+		[3]string{"Tides", "based on", "Orla"}, [3]string{"Orla", "author", "Mara Vell"})
+	for kind, want := range map[string]string{"horror film": "Horror", "war film": ""} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(kind)), match(variable("x"), "year", variable("y"))}}
+		terms, _, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "the most "+kind+"s", plan, nil)
+		got := ""
+		for _, l := range terms[0].Links {
+			got += g.EntityName(l.Entity)
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", kind, got, err, want)
+		}
+	}
+}
+
 func TestWhatWasFilmedIsNoFilmer(t *testing.T) {
 	t.Parallel()
 	for relation, want := range map[string]bool{"filmed by": false, "made in": true} {

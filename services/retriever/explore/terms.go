@@ -66,6 +66,11 @@ func (e *explorer) link(topics []store.EntityID) error {
 				return err
 			}
 		}
+		if e.isType(name) && !slices.ContainsFunc(term.Links, named) {
+			if err := e.linkAdjective(&term); err != nil {
+				return err
+			}
+		}
 		e.addParts(&term)
 		fuzzyOnly := !slices.ContainsFunc(term.Links, named)
 		for i, l := range term.Links {
@@ -77,6 +82,21 @@ func (e *explorer) link(topics []store.EntityID) error {
 	}
 	e.addUnplanned(inQuestion)
 	return nil
+}
+
+// linkAdjective links what tells a kind apart by the words before its noun: the genre Horror of a horror film.
+func (e *explorer) linkAdjective(term *Term) error {
+	noun := strings.LastIndex(term.Name, " ")
+	if noun < 0 {
+		return nil
+	}
+	found, err := link.Entities(e.ctx, e.snap, e.encoder, term.Name[:noun], linked)
+	for _, l := range found {
+		if l.Match != link.Fuzzy && store.Fold(l.Mention) == store.Fold(term.Name[:noun]) {
+			term.Links = append(term.Links, l)
+		}
+	}
+	return err
 }
 
 // addUnplanned adds what the question names and the plan does not. Where a question has capitals, names have them.

@@ -287,7 +287,7 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
 		asksWho := strings.HasPrefix(strings.ToLower(x.question), "who ") && !holdsWords(x.question, name)
 		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name),
-			implied || isAnything(name) || asksWho)
+			(implied || isAnything(name) || asksWho) && !x.tellsApart(name))
 	}
 	best := found.GetCandidates()[0]
 	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
@@ -307,6 +307,14 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	links = anchored(links, best)
 	x.add(p, best, links[:1], false)
 	return ""
+}
+
+// tellsApart reports whether the question counts a kind by a word before its noun, which other relations do not imply:
+// the most horror films are not the most films.
+func (x *alignment) tellsApart(name string) bool {
+	head := strings.LastIndex(name, " ")
+	return head > 0 && holdsWords(x.question, name) && slices.ContainsFunc(x.draft.GetClauses(),
+		func(c *graphv1.QueryClause) bool { return c.GetRank().GetCount() })
 }
 
 // asksKind reports whether the question names a kind of things that the knowledge graph tells apart:

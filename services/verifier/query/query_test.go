@@ -251,6 +251,25 @@ func TestTheStateThatTheQuestionAsksForIsInThePlan(t *testing.T) {
 	}
 }
 
+func TestAKindThatAWordTellsApartIsNotImplied(t *testing.T) {
+	t.Parallel()
+	implied := candidate("directed_by", .5, .5, func(c *graphv1.RelationCandidate) { c.Implied = .5 })
+	for question, kind := range map[string]string{
+		"Who directed the most films?": "film", "Who directed the most horror films?": "horror film"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "who"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(kind)), match(variable("x"), "directed", variable("who")),
+			{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "x", Count: true, GroupBy: "who",
+				Descending: true}}}}}
+		got := query.New(query.DefaultConfig()).Align(question, plan, nil, []*graphv1.PatternCandidates{
+			{Elsewhere: []*graphv1.RelationCandidate{implied}},
+			{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("directed_by", 1, .6,
+				func(c *graphv1.RelationCandidate) { c.Words = 1 })}}})
+		if isSure := kind == "film"; (got.Reason == "") != isSure {
+			t.Errorf("%s: confidence %v, %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestByANameMaySayWhoDirectedOrWhoWrote(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film"}, Clauses: []*graphv1.QueryClause{
