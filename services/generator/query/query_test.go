@@ -369,8 +369,17 @@ func TestRepair(t *testing.T) {
 				"?thing written by → Mara Vell; ?thing starred in → ?starred_in; " +
 				"most ?thing for each ?starred_in; ?starred_in"},
 		{"a role that was in most of something", "which actor has been in the most comedies",
-			`Actor().most("number of comedies")`, "?actor type → actor; ?comedies actor → ?actor; " +
+			`Actor().most("number of comedies")`, "?actor type → actor; ?actor comedies → ?comedies; " +
 				"?comedies type → comedy; most ?comedies for each ?actor; ?actor"},
+		{"a role that appeared in most of what a name made",
+			"Which actor appears in the most films directed by Mara Vell?",
+			`Actor(directed_by="Mara Vell").most("number of films")`, "?thing type → film; " +
+				"?thing directed by → Mara Vell; ?thing actor → ?actor; most ?thing for each ?actor; ?actor"},
+		{"what a role won most of", "Which actor won the most awards?", `Actor().most("number of awards")`,
+			"?actor type → actor; ?actor awards → ?awards; ?awards type → award; " +
+				"most ?awards for each ?actor; ?actor"},
+		{"what a role won most of, of which the draft ranks nothing", "Which actor won the most awards?", `Award()`,
+			"?thing type → award; ?thing won → ?won; most ?thing for each ?won; ?won"},
 		{"what is asked of the oldest", "who directed the oldest film",
 			`Film(directed_by="Oldest director").get("director")`, "?film type → film; " +
 				"?film director → ?director; ?film date → ?date; least ?date; ?director"},

@@ -75,6 +75,9 @@ var mostDone = regexp.MustCompile(`^(?:[Ww]ho|(?:[Ww]hich|[Ww]hat) (\p{Ll}+)) (?
 	`(\p{Ll}+(?: (?:in|for))?) (?:the )?(most|fewest) (\p{Ll}+(?: \p{Ll}+){0,2}s)` +
 	`(?: (\p{Ll}+(?: by)?) (` + properName + `))?\W*$`)
 
+// beenIn is a verb that says no more than the role of its subject: which actor was in.
+var beenIn = regexp.MustCompile(`^(?:been|is|was|are|were|appears?|appeared) in$`)
+
 // readMost reads who did something to most things off a question for that, where the draft ranks nothing or these
 // things: "who has written the most comedies" of Comedy(written_by="writer").count().
 func (r *repairer) readMost() {
@@ -86,9 +89,10 @@ func (r *repairer) readMost() {
 	if m[6] != "" && len(kgtext.NewOpenWords(m[5])) == 0 || m[6] == "" && r.countsFor(things) {
 		return
 	}
-	if kgtext.IsRole(role) || looksLikeTime(role) {
+	if saysNothing := lightVerb.MatchString(phrase) || beenIn.MatchString(phrase); looksLikeTime(role) ||
+		saysNothing && kgtext.IsRole(role) {
 		phrase = role
-	} else if lightVerb.MatchString(phrase) {
+	} else if saysNothing {
 		return
 	}
 	before := r.describePlan()
@@ -163,13 +167,12 @@ func (r *repairer) kindOfCounted() {
 		return false
 	})
 	role := kindOf(group)
-	if verb == "" && kgtext.IsRole(role) && !hasForm.MatchString(r.question) {
-		verb = role // which actor was in
-	}
-	if words := strings.Fields(kind); verb != "" {
-		fact.Steps = []*graphv1.RelationStep{{Relation: verb}}
-		if verb == role || lightVerb.MatchString(verb) && kgtext.IsRole(role) { // which director made
-			fact.Steps[0].Relation, fact.Start, fact.End = role, fact.GetEnd(), fact.GetStart()
+	if words := strings.Fields(kind); verb != "" || kgtext.IsRole(role) && !hasForm.MatchString(r.question) {
+		switch {
+		case lightVerb.MatchString(verb) && kgtext.IsRole(role): // which director made
+			fact.Steps, fact.Start, fact.End = []*graphv1.RelationStep{{Relation: role}}, fact.GetEnd(), fact.GetStart()
+		case verb != "":
+			fact.Steps = []*graphv1.RelationStep{{Relation: verb}}
 		}
 		if last := len(words) - 1; last > 0 && isKind(words[last], role) {
 			words = words[:last] // a horror film, of which the plan says that it is a film
