@@ -144,10 +144,7 @@ func (r *repairer) kindOfCounted() {
 	if !found || kind == "" || fact.GetStart().GetVariable() != group {
 		return
 	}
-	before, same := r.describePlan(), ""
-	if verb != "" {
-		same = r.onlyOfKind(singularOf(kind))
-	}
+	before, same := r.describePlan(), r.onlyOfKind(singularOf(kind), rank.GetVariable())
 	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
 		p := c.GetMatch()
 		name := p.GetEnd().GetEntity()
@@ -189,10 +186,10 @@ func (r *repairer) kindOfCounted() {
 // hasForm is "which actor has the most awards", whose relation is what is counted.
 var hasForm = regexp.MustCompile(`(?i)\b(?:has|have|had|plays?|played|with) (?:the )?(?:most|fewest)\b`)
 
-// onlyOfKind returns the variable of a kind of which the plan says nothing else; empty if there is none.
-func (r *repairer) onlyOfKind(kind string) string {
+// onlyOfKind returns the variable of a kind of which the plan says nothing else; empty if there is none besides one.
+func (r *repairer) onlyOfKind(kind, besides string) string {
 	variable := r.findVariable(kind)
-	if slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+	if variable == besides || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetMatch().GetStart().GetVariable() == variable && typeOf(c) == ""
 	}) {
 		return ""
