@@ -132,12 +132,9 @@ func IsActive(phrase string) bool {
 // cutName returns the words of a question before and behind a name, folded. Of a name that the question does not have
 // as a whole, the last words are it: Kant of Immanuel Kant.
 func cutName(question, name string) (before, behind string, found bool) {
-	words := strings.Fields(Fold(name))
-	for first := range words {
-		before, behind, found = strings.Cut(string(FoldWords(question)), " "+strings.Join(words[first:], " ")+" ")
-		if found {
-			break
-		}
+	text, words := string(FoldWords(question)), strings.Fields(Fold(name))
+	for first := 0; first < len(words) && !found; first++ {
+		before, behind, found = strings.Cut(text, " "+strings.Join(words[first:], " ")+" ")
 	}
 	return before, behind, found
 }
@@ -146,8 +143,11 @@ func cutName(question, name string) (before, behind string, found bool) {
 // says: who was influenced by A is not what A is "influenced by".
 func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 	verb, isPassive := PassiveVerb(step.GetRelation())
+	if !isPassive {
+		return false
+	}
 	before, behind, found := cutName(question, topic)
-	if !isPassive || !found {
+	if !found {
 		return false
 	}
 	verb = verb[strings.LastIndex(verb, " ")+1:]
@@ -177,15 +177,14 @@ func actsFrom(question, topic string, isActing bool) bool {
 		return false
 	}
 	last := words[len(words)-1]
-	isAuxiliary := last == "does" || last == "did" || last == "do"
 	if isActing {
-		return isAuxiliary
+		return last == "does" || last == "did" || last == "do"
 	}
-	return strings.TrimSpace(behind) == "" && !isAuxiliary && last != "of" && !beVerb.MatchString(before)
+	return strings.TrimSpace(behind) == "" && last != "of" && !auxiliaryVerb.MatchString(before)
 }
 
-// beVerb is a verb that does not act: "who was the mother of A".
-var beVerb = regexp.MustCompile(`\b(?:is|was|are|were|be|been|does|did|do|has|have|had)\b`)
+// auxiliaryVerb is a verb that does not act itself: "who was the mother of A", "where does A flow".
+var auxiliaryVerb = regexp.MustCompile(`\b(?:is|was|are|were|be|been|does|did|do|has|have|had)\b`)
 
 // AsksAgain reports whether a question asks the same of what it asks for of a topic entity: who manages A's manager,
 // the father of the father of A.

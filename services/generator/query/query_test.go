@@ -371,6 +371,11 @@ func TestRepair(t *testing.T) {
 		{"a role that was in most of something", "which actor has been in the most comedies",
 			`Actor().most("number of comedies")`, "?actor type → actor; ?actor comedies → ?comedies; " +
 				"?comedies type → comedy; most ?comedies for each ?actor; ?actor"},
+		{"what is said of the things that are counted, and more",
+			"Who acted in the most films directed by Mara Vell so far?",
+			`Actor(directed_by="Mara Vell").most("number of films")`, "?actor type → actor; " +
+				"?films directed by → Mara Vell; ?actor films → ?films; ?films type → film; " +
+				"most ?films for each ?actor; ?actor"},
 		{"a role that appeared in most of what a name made",
 			"Which actor appears in the most films directed by Mara Vell?",
 			`Actor(directed_by="Mara Vell").most("number of films")`, "?thing type → film; " +

@@ -130,7 +130,7 @@ func (r *repairer) countOwn() {
 	for _, c := range r.plan.GetClauses() {
 		rank := c.GetRank()
 		owner := rank.GetVariable()
-		if !rank.GetCount() || singular(strings.ToLower(m[1])) != singular(owner) ||
+		if !rank.GetCount() || !kgtext.SameNoun(m[1], kindOf(owner)) ||
 			r.ownerOf(rank.GetGroupBy()) != owner || r.plan.GetResult().GetVariable() != rank.GetGroupBy() ||
 			!strings.Contains(r.phraseOf(rank.GetGroupBy()), strings.ToLower(m[2])) {
 			continue

@@ -164,27 +164,24 @@ func (r *repairer) kindOfCounted() {
 		return false
 	})
 	role := kindOf(group)
-	if words := strings.Fields(kind); verb != "" || kgtext.IsRole(role) && !hasForm.MatchString(r.question) {
+	if verb != "" || kgtext.IsRole(role) && !ownsMost.MatchString(r.question) {
 		switch {
 		case lightVerb.MatchString(verb) && kgtext.IsRole(role): // which director made
 			fact.Steps, fact.Start, fact.End = []*graphv1.RelationStep{{Relation: role}}, fact.GetEnd(), fact.GetStart()
 		case verb != "":
 			fact.Steps = []*graphv1.RelationStep{{Relation: verb}}
 		}
-		if last := len(words) - 1; last > 0 && isKind(words[last], role) {
-			words = words[:last] // a horror film, of which the plan says that it is a film
-		}
 		i := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() == rank })
 		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i, matchClause(newPattern(rank.GetVariable(), TypeRelation,
-			entityTerm(singularOf(strings.Join(words, " "))))))
+			entityTerm(singularOf(kind)))))
 	}
 	if r.describePlan() != before {
 		r.editPlan(before, "the question counts "+kind)
 	}
 }
 
-// hasForm is "which actor has the most awards", whose relation is what is counted.
-var hasForm = regexp.MustCompile(`(?i)\b(?:has|have|had|plays?|played|with) (?:the )?(?:most|fewest)\b`)
+// ownsMost is "which actor has the most awards", whose relation is what is counted.
+var ownsMost = regexp.MustCompile(`(?i)\b(?:has|have|had|plays?|played|with) (?:the )?(?:most|fewest)\b`)
 
 // onlyOfKind returns the variable of a kind of which the plan says nothing else; empty if there is none besides one.
 func (r *repairer) onlyOfKind(kind, besides string) string {

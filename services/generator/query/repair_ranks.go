@@ -25,7 +25,7 @@ func (r *repairer) reuseCounted() {
 			case p.GetEnd().GetVariable() == counted:
 				at = j
 			case p.GetStart().GetVariable() == group && p.GetEnd().GetVariable() != "" &&
-				singular(p.GetEnd().GetVariable()) == singular(counted):
+				kgtext.SameNoun(kindOf(p.GetEnd().GetVariable()), kindOf(counted)):
 				known = p.GetEnd().GetVariable()
 			}
 		}
@@ -38,10 +38,6 @@ func (r *repairer) reuseCounted() {
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
 		return
 	}
-}
-
-func singular(variable string) string {
-	return strings.TrimSuffix(strings.TrimRight(variable, "0123456789"), "s")
 }
 
 // bestOf is "who directed the earliest film …": what is asked of the best.

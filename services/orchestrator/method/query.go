@@ -195,18 +195,20 @@ func (m Query) compare(ctx context.Context, q *question.Question, g *orchestrato
 		return "", nil // the plan stands on its own
 	}
 	mass, isRanked := float32(0), false
-	leadsTo := func(name string) bool {
-		return slices.ContainsFunc(rows, func(r *graphv1.QueryRow) bool { return r.GetCells()[0].GetName() == name })
-	}
 	for _, path := range kgtext.GroupPaths(found.GetPaths()) {
 		if path.Probability == nil {
 			continue
 		}
 		isRanked = true
+		leads := path.LeadsTo(rows[0].GetCells()[0].GetName())
 		// A ranker reads no direction from the words of a question.
-		opposite := kgtext.FindOpposite(found.GetGroundGraph(), q.Text(), path)
-		if path.LeadsTo(rows[0].GetCells()[0].GetName()) || leadsTo(opposite.GetSubject()) ||
-			leadsTo(opposite.GetObject()) {
+		if opposite := kgtext.FindOpposite(found.GetGroundGraph(), q.Text(), path); !leads && opposite != nil {
+			leads = slices.ContainsFunc(rows, func(r *graphv1.QueryRow) bool {
+				name := r.GetCells()[0].GetName()
+				return name == opposite.GetSubject() || name == opposite.GetObject()
+			})
+		}
+		if leads {
 			mass += *path.Probability
 		}
 	}

@@ -99,6 +99,19 @@ func (e *explorer) linkObject(term *Term) error {
 	return nil
 }
 
+// linkAdjective links what tells a kind apart by the words before its noun: the genre Horror of a horror film.
+func (e *explorer) linkAdjective(term *Term) error {
+	noun := strings.LastIndex(term.Name, " ")
+	if noun < 0 {
+		return nil
+	}
+	found, err := e.snap.Match(e.ctx, store.Fold(term.Name[:noun]))
+	for _, id := range sample(found, linked) {
+		term.Links = append(term.Links, link.Link{Entity: id, Mention: term.Name, Match: link.Alias, Score: 1})
+	}
+	return err
+}
+
 // maxQualifiedWords bounds the search for a name and its place.
 const maxQualifiedWords = 8
 

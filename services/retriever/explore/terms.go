@@ -84,21 +84,6 @@ func (e *explorer) link(topics []store.EntityID) error {
 	return nil
 }
 
-// linkAdjective links what tells a kind apart by the words before its noun: the genre Horror of a horror film.
-func (e *explorer) linkAdjective(term *Term) error {
-	noun := strings.LastIndex(term.Name, " ")
-	if noun < 0 {
-		return nil
-	}
-	found, err := link.Entities(e.ctx, e.snap, e.encoder, term.Name[:noun], linked)
-	for _, l := range found {
-		if l.Match != link.Fuzzy && store.Fold(l.Mention) == store.Fold(term.Name[:noun]) {
-			term.Links = append(term.Links, l)
-		}
-	}
-	return err
-}
-
 // addUnplanned adds what the question names and the plan does not. Where a question has capitals, names have them.
 func (e *explorer) addUnplanned(inQuestion []link.Link) {
 	_, behindFirst, _ := strings.Cut(e.question, " ")

@@ -52,10 +52,11 @@ func (x *alignment) checkAgent() {
 			!kgtext.FoldWords(x.question).Mention("by "+kgtext.Fold(name)) {
 			continue
 		}
-		for _, c := range x.patterns[i].GetCandidates() {
-			if _, isPassive := kgtext.PassiveVerb(relationOf(c)); isPassive && relationOf(c) != relationOf(best) {
-				x.certain(unheard)
-			}
+		if slices.ContainsFunc(x.patterns[i].GetCandidates(), func(c *graphv1.RelationCandidate) bool {
+			_, isPassive := kgtext.PassiveVerb(relationOf(c))
+			return isPassive && relationOf(c) != relationOf(best)
+		}) {
+			x.certain(unheard)
 		}
 	}
 }
