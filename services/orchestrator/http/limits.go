@@ -80,8 +80,8 @@ func boundBodies(cfg Config, table routes) func(http.Handler) http.Handler {
 				limit, setting = cfg.MaxUploadBytes, "max_upload_bytes"
 			}
 			body := &body{
-				ReadCloser: http.MaxBytesReader(w, r.Body, limit), answer: w.Header(),
-				control: http.NewResponseController(w), until: time.Now().Add(cfg.ReadTimeout),
+				ReadCloser: http.MaxBytesReader(w, r.Body, limit),
+				control:    http.NewResponseController(w), until: time.Now().Add(cfg.ReadTimeout),
 			}
 			// This also covers handlers that do not read the body: the server then drains it.
 			_ = body.control.SetReadDeadline(body.until)
@@ -95,6 +95,9 @@ func boundBodies(cfg Config, table routes) func(http.Handler) http.Handler {
 			}
 			r.Body = body
 			next.ServeHTTP(w, r)
+			if body.failed {
+				drop(body.control)
+			}
 		})
 	}
 }
@@ -102,11 +105,11 @@ func boundBodies(cfg Config, table routes) func(http.Handler) http.Handler {
 // body enforces the minimum rate of a request body.
 type body struct {
 	io.ReadCloser
-	answer  http.Header
 	control *http.ResponseController
 	until   time.Time
 	set     time.Time
 	read    int64
+	failed  bool
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -122,13 +125,14 @@ func (b *body) Read(p []byte) (int, error) {
 		// The next bytes are those of the next request.
 		_ = b.control.SetReadDeadline(time.Time{})
 	case err != nil:
-		b.answer.Set("Connection", "close")
-		drop(b.control)
+		// Dropped after the response: until then a read error would cancel the request and hide what
+		// is wrong. An upload is read beside the goroutine that responds, so nothing of w is set here.
+		b.failed = true
 	}
 	return n, err
 }
 
-// drop makes the server discard the rest of a body.
+// drop makes the server close the connection instead of reading the rest of a body.
 func drop(control *http.ResponseController) { _ = control.SetReadDeadline(time.Now()) }
 
 // boundWrites disconnects clients that do not read their response.

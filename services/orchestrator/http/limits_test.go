@@ -1,6 +1,7 @@
 package http_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,6 +42,30 @@ func TestBodies(t *testing.T) {
 		}
 		c.closed(t)
 	})
+}
+
+// TestBodiesReadBesideTheResponse has another goroutine read the body, as an upload does.
+func TestBodiesReadBesideTheResponse(t *testing.T) {
+	r := start(t, func(c *web.Config) { c.MaxBodyBytes = 10 }, answering(func(w http.ResponseWriter, r *http.Request) {
+		read := make(chan error, 1)
+		go func() {
+			_, err := io.Copy(io.Discard, r.Body)
+			read <- err
+		}()
+		w.Header().Set("X-Here", "set meanwhile")
+		err := <-read
+		select {
+		case <-r.Context().Done():
+			err = fmt.Errorf("the request was cancelled before it was said why: %w", context.Cause(r.Context()))
+		case <-time.After(50 * time.Millisecond):
+		}
+		_, _ = io.WriteString(w, err.Error())
+	}))
+	c := r.raw(t)
+	c.say(t, "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n")
+	if resp, body := c.answer(t); resp.Header.Get("X-Here") == "" || body != "http: request body too large" {
+		t.Errorf("got %v %q", resp.Header, body)
+	}
 }
 
 // quick is impatient.
