@@ -138,8 +138,13 @@ func FunctionName(f graphv1.QueryFunction) string { return functionNames[f] }
 
 // DescribeResult returns what a plan computes on one line.
 func DescribeResult(r *graphv1.QueryResult) string {
-	if r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+	switch other := r.GetOtherVariable(); {
+	case r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && other != "":
+		return "are there more ?" + r.GetVariable() + " than ?" + other
+	case r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
 		return "is there any"
+	case r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && other != "":
+		return "how many more ?" + r.GetVariable() + " than ?" + other
 	}
 	text := "?" + r.GetVariable()
 	switch name := FunctionName(r.GetFunction()); name {

@@ -39,6 +39,11 @@ var roles = readRoles(map[string]map[string]string{
 		"producer": "producer producers produced produce produces",
 		"actor":    "actor actors actress acted cast played star stars starred starring",
 	},
+	"states": {
+		"border": "border borders bordering bordered neighbor neighbour neighbors neighbours neighboring " +
+			"neighbouring adjacent",
+		"diplomacy": "diplomatic diplomacy ambassador ambassadors embassy",
+	},
 	"measure": {
 		"length":     "length long longest",
 		"depth":      "depth deep deepest",
@@ -214,6 +219,15 @@ var agentForm = regexp.MustCompile(`^\p{L}{2,}(?:er|or|ist|ant|ress)s?$`)
 
 // IsRole reports whether a word is a noun for who or what does something.
 func IsRole(word string) bool { return agentForm.MatchString(Fold(word)) }
+
+// IsNounOf reports whether a kind is what a relation says of its objects and of nothing else: the genre of "has genre".
+// Kin have such kin too.
+func IsNounOf(kind, relation string) bool {
+	own := Fold(VerbaliseRelation(relation))
+	open := NewOpenWords(own)
+	return len(open) == 1 && strings.HasSuffix(own, open[0]) && SameNoun(Fold(kind), open[0]) &&
+		roles[open[0]].group != "kin"
+}
 
 // IsRoleOf reports whether one of some words is the noun for the objects of a relation: the director of
 // "directed by", the actor of "starred actors".

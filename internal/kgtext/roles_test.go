@@ -25,6 +25,8 @@ func TestOtherRole(t *testing.T) {
 			"people.person.sibling_s; people.sibling.sibling", ""},
 		{"another measure", "How deep is the Anna Lind?", "Length (km)", "length"},
 		{"the same measure", "How tall is Anna Lind?", "elevation", ""},
+		{"another relation of states", "Is Orla a neighbour of Anna Lind?", "diplomatic relation", "diplomacy"},
+		{"the same relation of states", "Is Orla a neighbour of Anna Lind?", "shares border with", ""},
 		{"what is no role", "Who is the mother of Anna Lind?", "employer", ""},
 		{"a question without a role", "What does Anna Lind do?", "spouse", ""},
 		{"a role in the name of the topic", "Where is Anna Lind Born Lives?", "residence", ""},
@@ -105,6 +107,27 @@ func TestIsTurned(t *testing.T) {
 		step := &graphv1.RelationStep{Relation: c.relation, Inverse: c.inverse}
 		if got := kgtext.IsTurned(c.question, "Anna Lind", step); got != c.want {
 			t.Errorf("%q by %q, inverse %v: %v", c.question, c.relation, c.inverse, got)
+		}
+	}
+}
+
+func TestIsRoleOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, words, relation string
+		isRole, isNoun        bool
+	}{
+		{"who does it", "director", "directed_by", true, false},
+		{"one of the words", "film writers", "film.written_by", true, false},
+		{"the noun of the relation", "instruments", "instrument", false, true},
+		{"… with a word that says nothing", "genre", "has_genre", false, true},
+		{"the noun of its subjects", "capital", "capital of", false, false},
+		{"a noun among others", "instrument", "instrument maker", false, false},
+		{"another noun", "instrument", "genre", false, false},
+		{"kin, who have such kin too", "parents", "parents", false, false},
+	} {
+		if kgtext.IsRoleOf(c.words, c.relation) != c.isRole || kgtext.IsNounOf(c.words, c.relation) != c.isNoun {
+			t.Errorf("%s: of %q %q is a role %v, a noun %v", c.name, c.relation, c.words, !c.isRole, !c.isNoun)
 		}
 	}
 }

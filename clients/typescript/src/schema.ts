@@ -2136,7 +2136,7 @@ export interface components {
             function?: components["schemas"]["QueryFunction"];
             /** @description The variable that makes groups, each with a value of its own: a count for each country. With a count, sum, average, minimum or maximum; empty computes one value of all rows. */
             groupBy?: string;
-            /** @description The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. */
+            /** @description The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. With QUERY_FUNCTION_COUNT, how many more values the first variable has than this one is computed, and with QUERY_FUNCTION_EXISTS whether it has more: no clause joins the two then. */
             otherVariable?: string;
             /** @description In which unit a difference of dates is counted: "days", "months" or "years". Empty means days if both have days, else years. */
             unit?: string;
@@ -2149,7 +2149,7 @@ export interface components {
             function?: components["schemas"]["QueryFunction"];
             /** @description The variable that makes groups, each with a value of its own: a count for each country. With a count, sum, average, minimum or maximum; empty computes one value of all rows. */
             groupBy?: string;
-            /** @description The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. */
+            /** @description The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. With QUERY_FUNCTION_COUNT, how many more values the first variable has than this one is computed, and with QUERY_FUNCTION_EXISTS whether it has more: no clause joins the two then. */
             otherVariable?: string;
             /**
              * @description In which unit a difference of dates is counted: "days", "months" or "years". Empty means days if both have days, else years.

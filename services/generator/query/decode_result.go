@@ -32,8 +32,10 @@ func (b *builder) build(c *chain) {
 	case counts && c.after.isLiteral():
 		b.compareCount(op, c.after)
 	case !c.after.isLiteral():
-		other, _ := b.chain(c.after)
-		if op != 0 {
+		other, function := b.chain(c.after)
+		if counts && function == result.GetFunction() {
+			b.compareCounts(c.operator, other)
+		} else if op != 0 {
 			b.add(compareClause(result.GetVariable(), op, other))
 		}
 	case isNumber(c.after.text) && op != 0:
@@ -65,6 +67,24 @@ func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 	b.plan.Clauses = nil
 }
 
+// compareCounts reads Film(by="A").count() > Film(by="B").count(), and their difference. Nothing is left of other
+// comparisons.
+func (b *builder) compareCounts(operator string, other string) {
+	result := b.plan.GetResult()
+	result.OtherVariable = other
+	switch operator {
+	case "-":
+		return
+	case "<":
+		result.Variable, result.OtherVariable = other, result.GetVariable()
+	case ">":
+	default:
+		b.plan.Clauses = nil
+		return
+	}
+	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+}
+
 // namedFact returns the clause that says by a name what a variable is, -1 if there is none.
 func (b *builder) namedFact(variable string) int {
 	return slices.IndexFunc(b.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
@@ -90,6 +110,7 @@ func (b *builder) subtract(args []argument) {
 		}
 	}
 	var variables []string
+	counts := 0
 	for _, a := range args[:values] {
 		if a.value.isLiteral() && timeUnit(a.value.text) != "" {
 			result.Unit = timeUnit(a.value.text)
@@ -99,7 +120,10 @@ func (b *builder) subtract(args []argument) {
 		if operand.isLiteral() && clean(operand.text) == "" {
 			continue
 		}
-		v, _ := b.chain(operand)
+		v, function := b.chain(operand)
+		if function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+			counts++
+		}
 		if attribute == "" && result.GetUnit() != "" {
 			attribute = "date" // what lies between two things in time
 		}
@@ -113,6 +137,9 @@ func (b *builder) subtract(args []argument) {
 	}
 	if len(variables) > 0 {
 		result.Variable, result.Function = variables[0], graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
+	}
+	if counts == 2 {
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	}
 }
 

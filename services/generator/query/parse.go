@@ -153,7 +153,7 @@ func (p *parser) chain() *chain {
 		return nil
 	}
 	c := p.operand()
-	if t := p.peek(); c != nil && t.kind == markToken && isComparison(t.text) {
+	if t := p.peek(); c != nil && t.kind == markToken && (isComparison(t.text) || t.text == "-" && !c.isLiteral()) {
 		p.i++
 		c.operator, c.after = t.text, p.chain()
 	}

@@ -89,7 +89,11 @@ func (r *repairer) readSame() {
 		if p := c.GetMatch(); p.GetEnd().GetEntity() != "" && typeOf(c) == "" {
 			joined[p.GetStart().GetVariable()]++
 		}
-		both = both && c.GetCondition().GetOtherVariable() == "" && joined[c.GetMatch().GetStart().GetVariable()] < 2
+		compared := ""
+		if c.GetCondition().GetOtherVariable() != "" {
+			compared = r.phraseOf(c.GetCondition().GetVariable())
+		}
+		both = both && !kgtext.SharesWord(m[2]+m[3], compared) && joined[c.GetMatch().GetStart().GetVariable()] < 2
 	}
 	if !both || strings.Contains(second, " and ") {
 		return

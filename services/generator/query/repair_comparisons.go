@@ -134,18 +134,58 @@ func (r *repairer) compareNamed() {
 	r.editPlan(before, "the question compares "+names[0]+" with "+names[1])
 }
 
-// refuseCounts leaves nothing of a plan that compares counts of two things, which no clause does.
-func (r *repairer) refuseCounts() {
-	result := r.plan.GetResult()
-	for _, c := range r.plan.GetClauses() {
-		if cond := c.GetCondition(); cond.GetOtherVariable() != "" && cond.GetVariable() == result.GetVariable() &&
-			result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
-			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
-				"counts of two things are not compared")
-			r.plan.Clauses, r.plan.Result = nil, nil
-			return
-		}
+var (
+	// hasMore is "did A direct more films than B", howManyMore "how many more films did A direct than B".
+	hasMore = regexp.MustCompile(asksOfName + `((?:\p{Ll}+ ){0,2}?)(more|fewer) (\p{Ll}+(?: \p{Ll}+)?) than ` +
+		`(?:the )?(.+?)` + atEnd)
+	howManyMore = regexp.MustCompile(`^[Hh]ow many (more|fewer) (\p{Ll}+(?: \p{Ll}+)?) ` + strings.ToLower(auxiliary) +
+		` (?:the )?(` + properName + `) ((?:\p{Ll}+ ){0,2}?)than (?:the )?(.+?)` + atEnd)
+	atEnd = `(?: (?:has|have|had|did|does|do))?\W*$`
+)
+
+// readCounts reads the comparison of how many of something two names have, where the draft does not make it.
+func (r *repairer) readCounts() {
+	var verb, more, things, first, second string
+	function := graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+	if m := hasMore.FindStringSubmatch(r.question); m != nil {
+		first, verb, more, things, second = m[1], m[2], m[3], m[4], m[5]
+	} else if m := howManyMore.FindStringSubmatch(r.question); m != nil {
+		more, things, first, verb, second = m[1], m[2], m[3], m[4], m[5]
+		function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	}
+	verb = strings.TrimSpace(verb)
+	owns := verb == "" || lightVerb.MatchString(verb)
+	if result := r.plan.GetResult(); things == "" || !owns && r.comparesCounts() && result.GetFunction() == function &&
+		!kgtext.IsListed(r.plan, result.GetVariable()) {
+		return
+	}
+	before := r.describePlan()
+	b := newBuilder()
+	var counted []string
+	for _, name := range []string{first, second} {
+		if owns {
+			owner := b.variable("thing")
+			b.add(valuesClause(owner, []string{clean(name)}))
+			counted = append(counted, b.attribute(owner, things))
+			continue
+		}
+		v := b.variable(singularOf(things))
+		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(singularOf(things)))))
+		b.add(matchClause(newPattern(v, verb, entityTerm(clean(name)))))
+		counted = append(counted, v)
+	}
+	if more == "fewer" {
+		slices.Reverse(counted)
+	}
+	r.plan.Clauses = b.plan.GetClauses()
+	r.plan.Result = &graphv1.QueryResult{Variable: counted[0], OtherVariable: counted[1], Function: function}
+	r.editPlan(before, "the question compares how many "+things+" there are")
+}
+
+// comparesCounts reports whether the result is how many of two variables there are, compared.
+func (r *repairer) comparesCounts() bool {
+	result := r.plan.GetResult()
+	return result.GetOtherVariable() != "" && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
 }
 
 // comparesTwo is "is A older than B".

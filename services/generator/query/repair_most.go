@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,39 +42,40 @@ func (r *repairer) countMost() {
 	}
 }
 
-// mostOf is "who directed the most films", "which writer wrote the most films".
-var mostOf = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (\p{L}+)) (\p{L}+(?: (?:in|for))?) ` +
-	`(?:the )?(?:most|fewest) \p{L}+`)
-
-// countOfOthers counts the things of each that did something to them, where the plan counts the things of each such
-// thing: of "who directed the most films" not the films of each film.
-func (r *repairer) countOfOthers() {
-	m := mostOf.FindStringSubmatch(r.question)
-	last := len(r.plan.GetClauses()) - 1
-	rank := r.plan.GetClauses()[last].GetRank()
-	group := rank.GetGroupBy()
-	if m == nil || !rank.GetCount() || r.plan.GetResult().GetVariable() != group ||
-		!isKind(r.phraseOf(rank.GetVariable()), kindOf(group)) {
-		return
-	}
-	before := r.describePlan()
-	phrase := strings.ToLower(m[2])
-	if kgtext.IsRole(m[1]) || lightVerb.MatchString(m[2]) && m[1] != "" {
-		phrase = strings.ToLower(m[1])
-	}
-	who := r.newVariable("who")
-	r.plan.Clauses = append(slices.DeleteFunc(r.plan.Clauses[:last], func(c *graphv1.QueryClause) bool {
-		return c.GetMatch().GetEnd().GetVariable() == rank.GetVariable()
-	}), matchClause(newPattern(group, phrase, variableTerm(who))),
-		rankClause(&graphv1.QueryRank{Variable: group, Count: true, GroupBy: who, Descending: rank.GetDescending()}))
-	r.plan.Result.Variable = who
-	r.editPlan(before, "the question counts what somebody did")
-}
-
 // mostDone is "who wrote the most comedies", "which actor was in the most films directed by A".
 var mostDone = regexp.MustCompile(`^(?:[Ww]ho|(?:[Ww]hich|[Ww]hat) (\p{Ll}+)) (?:(?:has|have) )?` +
-	`(\p{Ll}+(?: (?:in|for))?) (?:the )?(most|fewest) (\p{Ll}+(?: \p{Ll}+){0,2}s)` +
+	`(\p{Ll}+(?: (?:in|for))?) (?:the )?(most|fewest) ((?:\p{Ll}+ ){0,2}(?:\p{Ll}+s|people|\p{Ll}+craft))` +
 	`(?: (\p{Ll}+(?: by)?) (` + properName + `))?\W*$`)
+
+// mostOfKind is "in which continent are the most countries", "which instrument is played by the most people", "in which
+// city were most composers born".
+var mostOfKind = regexp.MustCompile(`^(?:(?:[Ii]n|[Oo]n|[Aa]t|[Ff]or|[Ff]rom|[Tt]o|[Ww]ith) )?(?:[Ww]hich|[Ww]hat) ` +
+	`(\p{Ll}+) (?:is|are|was|were|do|does|did) (?:(\p{Ll}+) by )?(?:the )?(most|fewest) ` +
+	`((?:\p{Ll}+ )??(?:\p{Ll}+s|people|men|women|\p{Ll}+craft))(?: (\p{Ll}+)(?: in| from| to| for)?)?\W*$`)
+
+// readMostOfKind reads which kind most things have off a question for that, where the draft does not count these
+// things: "which instrument is played by the most people" of Instrument(made_by="most people").
+func (r *repairer) readMostOfKind() {
+	m := mostOfKind.FindStringSubmatch(r.question)
+	if m == nil || r.countsEach(m[4], m[1]) {
+		return
+	}
+	phrase := m[1]
+	if verb := cmp.Or(m[2], m[5]); !lightVerb.MatchString(verb) && len(kgtext.NewOpenWords(verb)) > 0 {
+		phrase += " " + verb
+	}
+	r.readCount(m[4], phrase, m[3], nil)
+}
+
+// countsEach reports whether the plan counts the things for each of a kind.
+func (r *repairer) countsEach(things, kind string) bool {
+	return slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		rank := c.GetRank()
+		said, group := r.phraseOf(rank.GetVariable())+" "+kindOf(rank.GetVariable()), rank.GetGroupBy()
+		return rank.GetCount() && kgtext.SharesWord(things, said) &&
+			kgtext.SharesWord(kind, r.phraseOf(group)+" "+kindOf(group))
+	})
+}
 
 // beenIn is a verb that says no more than the role of its subject: which actor was in.
 var beenIn = regexp.MustCompile(`^(?:been|is|was|are|were|appears?|appeared) in$`)
@@ -95,31 +97,38 @@ func (r *repairer) readMost() {
 	} else if saysNothing {
 		return
 	}
-	before := r.describePlan()
-	const thing = "thing"
-	who := newBuilder().variable(phrase)
-	kind := newPattern(thing, TypeRelation, entityTerm(singularOf(things)))
-	r.plan.Clauses = []*graphv1.QueryClause{matchClause(kind)}
-	if m[6] != "" {
-		r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(thing, m[5], entityTerm(m[6]))))
+	if m[6] == "" {
+		r.readCount(things, phrase, m[3], nil)
+	} else {
+		r.readCount(things, phrase, m[3], newPattern(counted, m[5], entityTerm(m[6])))
 	}
-	r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(thing, phrase, variableTerm(who))),
-		rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: who, Descending: m[3] == "most"}))
-	r.plan.Result = &graphv1.QueryResult{Variable: who}
+}
+
+// counted is the variable of things that a plan read off a question counts.
+const counted = "thing"
+
+// readCount makes the plan one for what most or fewest things have by a phrase. said is what else these must have, if
+// anything.
+func (r *repairer) readCount(things, phrase, most string, said *graphv1.QueryPattern) {
+	before := r.describePlan()
+	of := newBuilder().variable(phrase)
+	r.plan.Clauses = []*graphv1.QueryClause{
+		matchClause(newPattern(counted, TypeRelation, entityTerm(singularOf(things))))}
+	if said != nil {
+		r.plan.Clauses = append(r.plan.Clauses, matchClause(said))
+	}
+	r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(counted, phrase, variableTerm(of))),
+		rankClause(&graphv1.QueryRank{Variable: counted, Count: true, GroupBy: of, Descending: most == "most"}))
+	r.plan.Result = &graphv1.QueryResult{Variable: of}
 	if r.describePlan() != before {
 		r.editPlan(before, "the question counts "+things)
 	}
 }
 
-// countsFor reports whether the plan ranks something else than the things, or counts them as what was done.
+// countsFor reports whether the plan ranks something else than the things.
 func (r *repairer) countsFor(things string) bool {
-	at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() != nil })
-	if at < 0 {
-		return false
-	}
-	ranked, last := kindOf(r.plan.GetResult().GetVariable()), strings.LastIndex(things, " ")
-	return !kgtext.SameNoun(ranked, things[last+1:]) ||
-		last < 0 && isKind(r.phraseOf(r.plan.GetClauses()[at].GetRank().GetVariable()), ranked)
+	return slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() != nil }) &&
+		!kgtext.SameNoun(kindOf(r.plan.GetResult().GetVariable()), things[strings.LastIndex(things, " ")+1:])
 }
 
 // kindOfCounted says of which kind the things are that a plan counts and the question has the most of: of "who directed

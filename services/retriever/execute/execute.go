@@ -51,6 +51,9 @@ func Run(ctx context.Context, snap Snapshot, plan *graphv1.QueryPlan, maxRows in
 	if _, err := compile(plan); err != nil {
 		return nil, err
 	}
+	if comparesCounts(plan) {
+		return runCounts(ctx, snap, plan, maxRows, limits)
+	}
 	c, err := compile(order(plan))
 	if err != nil {
 		return nil, err

@@ -278,6 +278,15 @@ func (e *explorer) everywhere(phrase string, most int, kinds ...string) ([]Candi
 			found = append(found, c)
 		}
 	}
+	isSaid := slices.ContainsFunc(found, func(c Candidate) bool { return c.Words == 1 || c.TypeMatch })
+	for i := range found {
+		if c := &found[i]; !isSaid && !e.isTable() && slices.ContainsFunc(kinds, func(kind string) bool {
+			return kgtext.IsNounOf(kind, e.snap.RelationName(c.Steps[0].Relation))
+		}) {
+			c.TypeMatch = true // of "the films of a genre" it is what leads to a genre
+			c.reverse(true)
+		}
+	}
 	if most != maxCandidates {
 		return found, nil
 	}

@@ -279,6 +279,23 @@ func TestANamesakeOfAKindIsNoKind(t *testing.T) {
 	}
 }
 
+func TestAKindIsWhereARelationOfItsNameLeads(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Low Tide", "in language", "Sel"},
+		[3]string{"Low Tide", "directed by", "Mara Vell"},
+		[3]string{"Orla", "in language", "Elde"}, [3]string{"Low Tide", "type", "film"},
+		[3]string{"Mara Vell", "type", "person"}, [3]string{"Orla", "language list", "Tessen"})
+	for phrase, want := range map[string]string{"films": "^in language", "language list": "language list"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("language")), match(variable("x"), phrase, variable("y"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which language has the most", plan,
+			nil)
+		if err != nil || len(patterns) < 2 || show(g, patterns[1]) != want {
+			t.Errorf("%s: %v, %v; want %s", phrase, patterns, err, want)
+		}
+	}
+}
+
 func TestAnotherRelationDoesNotImplyWhatARelationNames(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Velmora", "island", "Longland"}, [3]string{"Tessen", "type", "state"},

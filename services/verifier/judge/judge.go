@@ -142,7 +142,7 @@ func (c *claimCase) isOnlyReading(v *view) bool {
 // What has the claim's subject as its object says nothing of other things that may have it.
 func (c *claimCase) rival() (best *view) {
 	for _, v := range c.views {
-		if v.agrees || v.role == inverse || !c.matchesRelation(v) || !c.differs(v) {
+		if v.agrees || v.role == inverse || !c.matchesRelation(v) || !c.differs(v) || c.saysOther(v) {
 			continue
 		}
 		if best == nil || v.single && !best.single || v.single == best.single && v.similarity > best.similarity {

@@ -41,6 +41,7 @@ func (x *alignment) hears() bool {
 		}
 	}
 	function := x.plan.GetResult().GetFunction()
+	compares = compares || x.plan.GetResult().GetOtherVariable() != ""
 	switch {
 	case !ranks && (function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
 		function == graphv1.QueryFunction_QUERY_FUNCTION_SUM ||
@@ -91,8 +92,8 @@ func (x *alignment) joinsNames() bool {
 var asksKindForm = regexp.MustCompile(
 	`(?i)^(?:(?:in|with|by|for|from|to|at|on|of) )?(?:which|what) (\p{L}+)(?: (\p{L}+))?`)
 
-// answersOther reports whether the question asks for one kind of things of the plan and the result is of
-// another, by its kind or the relation to it: which state a city is in, and the city.
+// answersOther reports whether the question asks for one kind of things, of the plan if that names something, and the
+// result is of another, by its kind or the relation to it: which state a city is in, and the city.
 func (x *alignment) answersOther() bool {
 	m := asksKindForm.FindStringSubmatch(x.question)
 	if m == nil {
@@ -105,7 +106,12 @@ func (x *alignment) answersOther() bool {
 	}) {
 		asked = m[2] // of "which state capital"
 	}
-	other, result := false, false
+	// Where the plan names nothing, nothing else says what is asked for. Who does something is said by the relation.
+	other, result := len(kgtext.ThingNames(x.draft)) == 0 && len(kgtext.NewOpenWords(asked)) > 0 &&
+		!isAnything(asked) && !kgtext.IsRole(asked) && !kgtext.IsTime(asked), false
+	if bound := x.ends[x.draft.GetResult().GetVariable()]; bound != nil && holdsWords(relationOf(bound), asked) {
+		return false
+	}
 	for _, c := range x.draft.GetClauses() {
 		variable, kind := c.GetValues().GetVariable(), c.GetValues().GetVariable()
 		p := c.GetMatch()
@@ -139,7 +145,8 @@ func (x *alignment) usesTime() bool {
 // claimsNothing reports whether a yes/no plan has no fact and no comparison: that a thing exists is not
 // what was asked.
 func (x *alignment) claimsNothing() bool {
-	if x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+	if r := x.plan.GetResult(); r.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS ||
+		r.GetOtherVariable() != "" { // which is compared with how many there are
 		return false
 	}
 	for _, c := range x.plan.GetClauses() {

@@ -772,14 +772,21 @@ func TestWhatIsOnTheWrongSideOfItsRoleIsNotSure(t *testing.T) {
 		{"actors as the films of an actor", []*graphv1.QueryClause{
 			values("actor"), match(variable("actor"), "co stars", variable("film"))},
 			candidate("starred_actors", .9, .9), false},
+		{"what has such a thing", []*graphv1.QueryClause{
+			match(variable("film"), "type", entity("film")), match(variable("film"), "years", variable("year"))},
+			candidate("film", .9, .9), false},
+		{"what is called as what it has, which is asked for", []*graphv1.QueryClause{
+			match(variable("genre"), "type", entity("genre")), match(variable("genre"), "genre", variable("film"))},
+			candidate("has_genre", .9, .9), true},
 		{"films as an actor", []*graphv1.QueryClause{
 			match(variable("person"), "films as an actor", variable("film"))}, candidate("starred_actors", .9, .9,
 			inverse), true},
 	} {
 		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "film"}, Clauses: c.clauses}
+		implied := candidate("type", 0, 0, func(c *graphv1.RelationCandidate) { c.Implied = 1 })
 		got := query.New(query.DefaultConfig()).Align("which ones", plan, terms,
-			[]*graphv1.PatternCandidates{{Clause: uint32(len(c.clauses) - 1),
-				Candidates: []*graphv1.RelationCandidate{c.found}}})
+			[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{implied}},
+				{Clause: uint32(len(c.clauses) - 1), Candidates: []*graphv1.RelationCandidate{c.found}}})
 		isDoubted := strings.Contains(got.Reason, "starts from it")
 		if got.Plan == nil || isDoubted == c.isSure || isDoubted && got.Confidence >= .8 {
 			t.Errorf("%s: confidence %v, %q, %q", c.name, got.Confidence, got.Reason, kgtext.DescribePlan(got.Plan))
@@ -871,6 +878,37 @@ func TestAPlanThatNamesNothingIsNotSure(t *testing.T) {
 		got := query.New(query.DefaultConfig()).Align("how many parents", plan, terms, patterns)
 		if isDoubted := got.Reason != ""; got.Plan == nil || isDoubted == c.isSure {
 			t.Errorf("%s: confidence %v, %q", c.name, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestAnotherKindThanAskedForIsNotSure(t *testing.T) {
+	t.Parallel()
+	const count = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+	for _, c := range []struct {
+		question, kind string
+		function       graphv1.QueryFunction
+		isSure         bool
+	}{
+		{"in which continent are the most lakes", "country", 0, false},
+		{"in which country are the most lakes", "country", 0, true},
+		{"which border country has the most lakes", "country", 0, true},
+		{"which people have the most lakes", "country", 0, true},
+		{"what has the most lakes", "country", 0, true},
+		{"which owner has the most lakes", "country", 0, true}, // by the relation to them, if any
+		{"in which continent are the most lakes", "country", count, true},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "place", Function: c.function},
+			Clauses: []*graphv1.QueryClause{match(variable("place"), "type", entity(c.kind)),
+				match(variable("place"), "lakes", variable("lakes")), {Clause: &graphv1.QueryClause_Rank{
+					Rank: &graphv1.QueryRank{Variable: "lakes", Count: true, GroupBy: "place", Descending: true}}}}}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan,
+			[]*graphv1.TermCandidates{{Name: c.kind, Links: []*graphv1.EntityLink{link(c.kind, exact, 1)}}},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("type", 1, .5,
+				func(c *graphv1.RelationCandidate) { c.Joins, c.Coverage = true, 1 })}},
+				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("lakes", .9, .9)}}})
+		if got.Plan == nil || (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", c.question, got.Confidence, got.Reason)
 		}
 	}
 }

@@ -31,7 +31,8 @@ func (x *alignment) checkRoles() {
 				continue
 			}
 			at := slices.IndexFunc(x.wordsOf(side.variable), func(words string) bool {
-				return kgtext.IsRoleOf(words, side.step.GetRelation())
+				relation, isResult := side.step.GetRelation(), side.variable == x.draft.GetResult().GetVariable()
+				return kgtext.IsRoleOf(words, relation) || isResult && kgtext.IsNounOf(words, relation)
 			})
 			if at >= 0 {
 				x.doubt(fmt.Sprintf("%q leads to such a thing as ?%s, and the plan starts from it",
@@ -179,19 +180,21 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 // beginsForm is a relation to when something began, by which it is old.
 var beginsForm = regexp.MustCompile(`(?i)\b(?:founded|established|built|opened|birth|born|inception|launched)\b`)
 
-// asksYear is a question for a year.
-var asksYear = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) year\b`)
+// asksPeriod is a question for a year, or for another time that no date is.
+var asksPeriod = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) (year|month|decade|century)\b`)
 
-// checkYears doubts a count for each day where the question asks for a year.
-func (x *alignment) checkYears() {
+// checkPeriods doubts a count for each day where the question asks for a year, or for each date where it asks for a
+// month.
+func (x *alignment) checkPeriods() {
+	m := asksPeriod.FindStringSubmatch(x.question)
 	for _, c := range x.plan.GetClauses() {
 		group := x.ends[c.GetRank().GetGroupBy()]
-		if group != nil && asksYear.MatchString(x.question) && slices.ContainsFunc(group.GetExamples(),
+		if group != nil && m != nil && slices.ContainsFunc(group.GetExamples(),
 			func(t *graphv1.Triple) bool {
 				_, isDate := kgtext.ParseDate(t.GetObject())
-				return isDate && len(t.GetObject()) > len("1990s")
+				return isDate && (len(t.GetObject()) > len("1990s") || !strings.EqualFold(m[1], "year"))
 			}) {
-			x.doubt("the knowledge graph has days, and the question asks for a year")
+			x.doubt("the knowledge graph has other dates, and the question asks for a " + strings.ToLower(m[1]))
 		}
 	}
 }

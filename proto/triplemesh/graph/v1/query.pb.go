@@ -787,7 +787,10 @@ type QueryResult struct {
 	Function QueryFunction `protobuf:"varint,1,opt,name=function,proto3,enum=triplemesh.graph.v1.QueryFunction" json:"function,omitempty"`
 	// Of which variable.
 	Variable string `protobuf:"bytes,2,opt,name=variable,proto3" json:"variable,omitempty"`
-	// The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty.
+	// The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. With
+	// QUERY_FUNCTION_COUNT, how many more values the first variable has than this
+	// one is computed, and with QUERY_FUNCTION_EXISTS whether it has more: no clause
+	// joins the two then.
 	OtherVariable string `protobuf:"bytes,3,opt,name=other_variable,json=otherVariable,proto3" json:"other_variable,omitempty"`
 	// In which unit a difference of dates is counted: "days", "months" or "years".
 	// Empty means days if both have days, else years.

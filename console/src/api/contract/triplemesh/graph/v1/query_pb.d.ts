@@ -574,7 +574,10 @@ export declare type QueryResult = Message<"triplemesh.graph.v1.QueryResult"> & {
   variable: string;
 
   /**
-   * The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty.
+   * The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. With
+   * QUERY_FUNCTION_COUNT, how many more values the first variable has than this
+   * one is computed, and with QUERY_FUNCTION_EXISTS whether it has more: no clause
+   * joins the two then.
    *
    * @generated from field: string other_variable = 3;
    */
@@ -619,7 +622,10 @@ export declare type QueryResultJson = {
   variable?: string;
 
   /**
-   * The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty.
+   * The other variable of QUERY_FUNCTION_DIFFERENCE; may be empty. With
+   * QUERY_FUNCTION_COUNT, how many more values the first variable has than this
+   * one is computed, and with QUERY_FUNCTION_EXISTS whether it has more: no clause
+   * joins the two then.
    *
    * @generated from field: string other_variable = 3;
    */
