@@ -230,6 +230,7 @@ func (r *repairer) setFunction() {
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	}
 	if result.GetFunction() != was {
+		result.OtherVariable = "" // of a difference
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "by the form of the question")
 	}
 }

@@ -168,6 +168,7 @@ func (x *alignment) align() string {
 	if x.claimsNothing() {
 		return "the plan claims nothing that the knowledge graph could confirm"
 	}
+	x.compareValues()
 	x.rankByValue()
 	x.turnAges()
 	x.scale()
@@ -176,6 +177,34 @@ func (x *alignment) align() string {
 		x.certain(unheard)
 	}
 	return ""
+}
+
+// compareValues compares numbers that the knowledge graph has, where the plan compares how many there are: who has more
+// inhabitants has a greater number of them.
+func (x *alignment) compareValues() {
+	result := x.plan.GetResult()
+	isNumber := func(variable string) bool {
+		bound := x.ends[variable]
+		return bound.GetComparable() > 0.5 && !kgtext.IsTime(relationOf(bound))
+	}
+	if v := result.GetOtherVariable(); v == "" || !isNumber(result.GetVariable()) || !isNumber(v) {
+		return
+	}
+	before := kgtext.DescribeResult(result)
+	switch result.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
+	case graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+		x.plan.Clauses = append(x.plan.Clauses, &graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{
+			Condition: &graphv1.QueryCondition{Variable: result.GetVariable(),
+				Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
+				Operand:  &graphv1.QueryCondition_OtherVariable{OtherVariable: result.GetOtherVariable()}}}})
+		result.OtherVariable = ""
+	default:
+		return
+	}
+	after := strings.Join(kgtext.DescribePlan(x.plan), "; ")
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, after, "they are numbers of their own", nil)
 }
 
 // rankByValue ranks by a number that the knowledge graph has, where the plan counts it: the number of

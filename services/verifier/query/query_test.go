@@ -912,3 +912,43 @@ func TestAnotherKindThanAskedForIsNotSure(t *testing.T) {
 		}
 	}
 }
+
+func TestNumbersAreComparedByValue(t *testing.T) {
+	t.Parallel()
+	values := func(variable, name string) *graphv1.QueryClause {
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: variable,
+			Entities: []string{name}}}}
+	}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}},
+		{Name: "Sel", Links: []*graphv1.EntityLink{link("Sel", exact, 1)}}}
+	const (
+		count  = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+		exists = graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+	)
+	names := func(c *graphv1.RelationCandidate) { c.Comparable = 0 }
+	for _, c := range []struct {
+		name, question string
+		function       graphv1.QueryFunction
+		of             func(*graphv1.RelationCandidate)
+		want           string
+	}{
+		{"whether a number is greater", "does Orla have more inhabitants than Sel", exists, numbers,
+			"?y > ?y2; is there any"},
+		{"by how much", "how many more inhabitants does Orla have than Sel", count, numbers, "difference of ?y and ?y2"},
+		{"names are counted", "does Orla have more inhabitants than Sel", exists, names, "are there more ?y than ?y2"},
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y", OtherVariable: "y2", Function: c.function},
+			Clauses: []*graphv1.QueryClause{values("x", "Orla"), match(variable("x"), "inhabitants", variable("y")),
+				values("x2", "Sel"), match(variable("x2"), "inhabitants", variable("y2"))}}
+		var patterns []*graphv1.PatternCandidates
+		for _, clause := range []uint32{1, 3} {
+			patterns = append(patterns, &graphv1.PatternCandidates{Clause: clause,
+				Candidates: []*graphv1.RelationCandidate{candidate("inhabitants", 1, .9, c.of)}})
+		}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, terms, patterns)
+		if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); !strings.HasSuffix(text, c.want) ||
+			got.Confidence < .8 {
+			t.Errorf("%s: %s, confidence %v, %q", c.name, text, got.Confidence, got.Reason)
+		}
+	}
+}

@@ -122,7 +122,8 @@ func (x *alignment) checkSort() {
 	if m == nil {
 		m = stateForm.FindStringSubmatch(x.question)
 	}
-	if m == nil || m[1] == "other" || m[1] == "different" || m[1] == "there" || len(kgtext.NewOpenWords(m[1])) == 0 {
+	if m == nil || slices.Contains([]string{"other", "different", "there", "more", "fewer"}, m[1]) ||
+		len(kgtext.NewOpenWords(m[1])) == 0 {
 		return
 	}
 	if text := strings.Join(kgtext.DescribePlan(x.plan), " "); kgtext.SharedWords(m[1], text) == 0 {
