@@ -934,12 +934,14 @@ func TestNumbersAreComparedByValue(t *testing.T) {
 	}{
 		{"whether a number is greater", "does Orla have more inhabitants than Sel", exists, numbers,
 			"?y > ?y2; is there any"},
-		{"by how much", "how many more inhabitants does Orla have than Sel", count, numbers, "difference of ?y and ?y2"},
+		{"by how much", "how many more inhabitants does Orla have than Sel", count, numbers,
+			"difference of ?y and ?y2"},
 		{"names are counted", "does Orla have more inhabitants than Sel", exists, names, "are there more ?y than ?y2"},
 	} {
-		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y", OtherVariable: "y2", Function: c.function},
-			Clauses: []*graphv1.QueryClause{values("x", "Orla"), match(variable("x"), "inhabitants", variable("y")),
-				values("x2", "Sel"), match(variable("x2"), "inhabitants", variable("y2"))}}
+		result := &graphv1.QueryResult{Variable: "y", OtherVariable: "y2", Function: c.function}
+		plan := &graphv1.QueryPlan{Result: result, Clauses: []*graphv1.QueryClause{
+			values("x", "Orla"), match(variable("x"), "inhabitants", variable("y")),
+			values("x2", "Sel"), match(variable("x2"), "inhabitants", variable("y2"))}}
 		var patterns []*graphv1.PatternCandidates
 		for _, clause := range []uint32{1, 3} {
 			patterns = append(patterns, &graphv1.PatternCandidates{Clause: clause,
