@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { href, parsePlace } from "./router";
+import { createRouter, href, parsePlace } from "./router";
 
 describe("parsePlace", () => {
   it.each([
@@ -30,5 +30,44 @@ describe("parsePlace", () => {
 
   it("leaves empty fields out of an address", () => {
     expect(href(["ask"], { q: "x", kg: "" })).toBe("#/ask?q=x");
+  });
+});
+
+describe("createRouter", () => {
+  /** A window whose events come when they are told to. */
+  function aWindow(hash: string) {
+    const location = { hash };
+    let changed = () => {};
+    const history = {
+      replaceState(_data: unknown, _title: string, to: string) {
+        location.hash = to;
+      },
+    };
+    const addEventListener = (_type: string, listener: () => void) => {
+      changed = listener;
+    };
+    const window = { location, history, addEventListener } as unknown as Window;
+    return { window, location, change: () => changed() };
+  }
+
+  it("renames the place the reader is at", () => {
+    const { window, location } = aWindow("#/ask?q=x");
+    const router = createRouter(window);
+    router.replace(["ask"], { q: "x", run: "1" });
+    router.replace(["ask"], { q: "x", run: "2" });
+    expect(location.hash).toBe("#/ask?q=x&run=2");
+    expect(router.place.value.query.get("run")).toBe("2");
+  });
+
+  it("leaves a place alone to which a link was followed meanwhile", () => {
+    const { window, location, change } = aWindow("#/ask?q=x");
+    const router = createRouter(window);
+    location.hash = "#/runs";
+    router.replace(["ask"], { q: "x", run: "1" });
+    expect(location.hash).toBe("#/runs");
+    change();
+    expect(router.place.value.path).toEqual(["runs"]);
+    router.replace(["runs"], { method: "ger" });
+    expect(location.hash).toBe("#/runs?method=ger");
   });
 });

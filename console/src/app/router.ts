@@ -13,7 +13,10 @@ export type Router = {
   place: ReadonlySignal<Place>;
   /** Goes to a place, as a new entry of the history. */
   go(path: string[], query?: Record<string, string>): void;
-  /** Renames the place the reader is at, without an entry of its own. */
+  /**
+   * Renames the place the reader is at, without an entry of its own. Nothing is renamed where a link to another place
+   * was followed meanwhile: the window says so before its event comes.
+   */
   replace(path: string[], query?: Record<string, string>): void;
 };
 
@@ -37,18 +40,23 @@ export function href(path: string[], query: Record<string, string> = {}): string
 
 /** A router over a window's address. */
 export function createRouter(window: Window): Router {
-  const place = signal(parsePlace(window.location.hash));
-  window.addEventListener("hashchange", () => {
-    place.value = parsePlace(window.location.hash);
-  });
+  let shown = window.location.hash;
+  const place = signal(parsePlace(shown));
+  const show = () => {
+    shown = window.location.hash;
+    place.value = parsePlace(shown);
+  };
+  window.addEventListener("hashchange", show);
   return {
     place,
     go(path, query) {
       window.location.hash = href(path, query);
     },
     replace(path, query) {
-      window.history.replaceState(null, "", href(path, query));
-      place.value = parsePlace(window.location.hash);
+      if (window.location.hash === shown) {
+        window.history.replaceState(null, "", href(path, query));
+        show();
+      }
     },
   };
 }
