@@ -75,6 +75,11 @@ func TestQuestion(t *testing.T) {
 			Scores{Hit: 1, HitsAt1: 1, Precision: 1, Recall: 1, F1: 1, ExactMatch: 1, RoG: RoG{1, 1, 1}},
 		},
 		{
+			"a value in another form is found, as the exact match has it",
+			dataset.Question{Answers: []string{"1,000"}, Kind: dataset.Alternatives}, "1000.0",
+			Scores{Hit: 1, HitsAt1: 1, Precision: 1, Recall: 1, F1: 1, ExactMatch: 1, RoG: RoG{1, 1, 1}},
+		},
+		{
 			"an open question is scored by ROUGE-L alone",
 			dataset.Question{Answers: []string{"x", "testing one two"}, Kind: dataset.Open}, "testing one",
 			Scores{RougeL: 0.8},

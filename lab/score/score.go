@@ -51,9 +51,9 @@ type RoG struct {
 
 // Score scores a prediction, one answer a line and the best first, against the
 // right answers. A line holds a right answer where its normal form (see
-// Normalise) contains the answer's. For Hit and RoG the prediction is searched
-// as one text with its lines joined, so that an answer cut by a line break is
-// found too.
+// Normalise) contains the answer's, or where it is the same number or date in another form.
+// For Hit and RoG the prediction is searched as one text with its lines joined, so that an answer
+// cut by a line break is found too.
 //
 // With no right answers, or an empty prediction, every score is 0.
 func Score(prediction string, answers []string) Scores {
@@ -76,16 +76,20 @@ func scoreAliases(prediction string, answers [][]string, byValue bool) Scores {
 	holds := make([][]int, len(answers)) // the lines that hold each answer
 	found := 0
 	for i, names := range answers {
+		isNamed := func(line string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return AnswerKey(line) == AnswerKey(name) })
+		}
 		if value := byValue && isValue(names[0]); value {
-			holds[i] = filterIndex(lines, func(line string) bool {
-				return slices.ContainsFunc(names, func(name string) bool { return AnswerKey(line) == AnswerKey(name) })
-			})
+			holds[i] = filterIndex(lines, isNamed)
 			if len(holds[i]) > 0 {
 				found++
 			}
 			continue
 		}
 		holds[i] = filterIndex(texts, func(t text) bool { return slices.ContainsFunc(names, t.contains) })
+		if len(holds[i]) == 0 && slices.ContainsFunc(names, isValue) {
+			holds[i] = filterIndex(lines, isNamed) // the same value in another form
+		}
 		if len(holds[i]) > 0 || slices.ContainsFunc(names, all.contains) {
 			found++
 		}

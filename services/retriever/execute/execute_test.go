@@ -111,6 +111,8 @@ func TestPlans(t *testing.T) {
 			0, 0, ""},
 		{"a filter by number", plan(list, "film", byVell, year, condition("year", greater, "1990")), "", "",
 			[]string{"The Grey Door"}, 3, 1, ""},
+		{"a bound beyond 64 bits", plan(list, "film", byVell, year, condition("year", less, "1e200")), "", "",
+			[]string{"Low Tide", "The Grey Door"}, 3, 1, ""},
 		{"a bound in the unit of most", plan(list, "state", match(v("state"), "area", v("area")),
 			condition("area", greater, "300 km")), "", "", []string{"Velmora"}, 0, 1, ""},
 		{"a bound in another unit", plan(list, "state", match(v("state"), "area", v("area")),

@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,8 +181,7 @@ func (w *writer) condition(c *graphv1.QueryCondition) {
 			w.writeCondition("false") // feet are no metres
 			return
 		}
-		w.writeCondition(w.property(v, false) + " " + operatorTexts[op] + " " + strconv.FormatFloat(number, 'f',
-			-1, 64))
+		w.writeCondition(w.property(v, false) + " " + operatorTexts[op] + " " + formatLiteral(number))
 	case byDate:
 		w.writeCondition(w.dateCondition(v, op, literal))
 	default:
@@ -439,4 +439,12 @@ func (w *writer) columns(r *graphv1.QueryResult) []string {
 		columns = append(columns, w.live[:min(len(w.live), 3)]...)
 	}
 	return columns
+}
+
+// formatLiteral prints a number in Cypher, which has integers of 64 bits and no plus in an exponent.
+func formatLiteral(number float64) string {
+	if math.Abs(number) < 1<<53 {
+		return strconv.FormatFloat(number, 'f', -1, 64)
+	}
+	return strings.Replace(strconv.FormatFloat(number, 'e', -1, 64), "e+", "e", 1)
 }
