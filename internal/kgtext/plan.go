@@ -136,15 +136,21 @@ var functionNames = map[graphv1.QueryFunction]string{
 // FunctionName returns a function in a word; empty of those that compute no value.
 func FunctionName(f graphv1.QueryFunction) string { return functionNames[f] }
 
+// ComparesCounts reports whether a result is of how many of two variables there are.
+func ComparesCounts(r *graphv1.QueryResult) bool {
+	return r.GetOtherVariable() != "" && (r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
+		r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS)
+}
+
 // DescribeResult returns what a plan computes on one line.
 func DescribeResult(r *graphv1.QueryResult) string {
-	switch other := r.GetOtherVariable(); {
-	case r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && other != "":
-		return "are there more ?" + r.GetVariable() + " than ?" + other
-	case r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+	switch asksWhether := r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS; {
+	case ComparesCounts(r) && asksWhether:
+		return "are there more ?" + r.GetVariable() + " than ?" + r.GetOtherVariable()
+	case ComparesCounts(r):
+		return "how many more ?" + r.GetVariable() + " than ?" + r.GetOtherVariable()
+	case asksWhether:
 		return "is there any"
-	case r.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && other != "":
-		return "how many more ?" + r.GetVariable() + " than ?" + other
 	}
 	text := "?" + r.GetVariable()
 	switch name := FunctionName(r.GetFunction()); name {

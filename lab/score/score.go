@@ -79,18 +79,14 @@ func scoreAliases(prediction string, answers [][]string, byValue bool) Scores {
 		isNamed := func(line string) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return AnswerKey(line) == AnswerKey(name) })
 		}
-		if value := byValue && isValue(names[0]); value {
-			holds[i] = filterIndex(lines, isNamed)
-			if len(holds[i]) > 0 {
-				found++
-			}
-			continue
+		isWhole := byValue && isValue(names[0])
+		if !isWhole {
+			holds[i] = filterIndex(texts, func(t text) bool { return slices.ContainsFunc(names, t.contains) })
 		}
-		holds[i] = filterIndex(texts, func(t text) bool { return slices.ContainsFunc(names, t.contains) })
 		if len(holds[i]) == 0 && slices.ContainsFunc(names, isValue) {
 			holds[i] = filterIndex(lines, isNamed) // the same value in another form
 		}
-		if len(holds[i]) > 0 || slices.ContainsFunc(names, all.contains) {
+		if len(holds[i]) > 0 || !isWhole && slices.ContainsFunc(names, all.contains) {
 			found++
 		}
 	}

@@ -69,7 +69,7 @@ func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 
 // compareCounts reads Film(by="A").count() > Film(by="B").count(), and their difference. Nothing is left of other
 // comparisons.
-func (b *builder) compareCounts(operator string, other string) {
+func (b *builder) compareCounts(operator, other string) {
 	result := b.plan.GetResult()
 	result.OtherVariable = other
 	switch operator {

@@ -155,7 +155,7 @@ func (r *repairer) readCounts() {
 	}
 	verb = strings.TrimSpace(verb)
 	owns := verb == "" || lightVerb.MatchString(verb)
-	if result := r.plan.GetResult(); things == "" || !owns && r.comparesCounts() && result.GetFunction() == function &&
+	if result := r.plan.GetResult(); things == "" || !owns && kgtext.ComparesCounts(result) && result.GetFunction() == function &&
 		!kgtext.IsListed(r.plan, result.GetVariable()) {
 		return
 	}
@@ -180,12 +180,6 @@ func (r *repairer) readCounts() {
 	r.plan.Clauses = b.plan.GetClauses()
 	r.plan.Result = &graphv1.QueryResult{Variable: counted[0], OtherVariable: counted[1], Function: function}
 	r.editPlan(before, "the question compares how many "+things+" there are")
-}
-
-// comparesCounts reports whether the result is how many of two variables there are, compared.
-func (r *repairer) comparesCounts() bool {
-	result := r.plan.GetResult()
-	return result.GetOtherVariable() != "" && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
 }
 
 // comparesTwo is "is A older than B".

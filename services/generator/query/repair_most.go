@@ -97,11 +97,11 @@ func (r *repairer) readMost() {
 	} else if saysNothing {
 		return
 	}
-	if m[6] == "" {
-		r.readCount(things, phrase, m[3], nil)
-	} else {
-		r.readCount(things, phrase, m[3], newPattern(counted, m[5], entityTerm(m[6])))
+	var said *graphv1.QueryPattern
+	if m[6] != "" {
+		said = newPattern(counted, m[5], entityTerm(m[6]))
 	}
+	r.readCount(things, phrase, m[3], said)
 }
 
 // counted is the variable of things that a plan read off a question counts.

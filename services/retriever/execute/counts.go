@@ -10,13 +10,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-// comparesCounts reports whether the result is how many of two variables there are, compared.
-func comparesCounts(plan *graphv1.QueryPlan) bool {
-	result := plan.GetResult()
-	return result.GetOtherVariable() != "" && (result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
-		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS)
-}
-
 // runCounts counts each of the two variables by itself, since their rows have nothing to do with each other, and
 // compares the counts. The rows are those of both.
 func runCounts(ctx context.Context, snap Snapshot, plan *graphv1.QueryPlan, maxRows int,

@@ -51,7 +51,7 @@ func Run(ctx context.Context, snap Snapshot, plan *graphv1.QueryPlan, maxRows in
 	if _, err := compile(plan); err != nil {
 		return nil, err
 	}
-	if comparesCounts(plan) {
+	if kgtext.ComparesCounts(plan.GetResult()) {
 		return runCounts(ctx, snap, plan, maxRows, limits)
 	}
 	c, err := compile(order(plan))

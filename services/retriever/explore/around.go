@@ -280,9 +280,9 @@ func (e *explorer) everywhere(phrase string, most int, kinds ...string) ([]Candi
 	}
 	isSaid := slices.ContainsFunc(found, func(c Candidate) bool { return c.Words == 1 || c.TypeMatch })
 	for i := range found {
-		if c := &found[i]; !isSaid && !e.isTable() && slices.ContainsFunc(kinds, func(kind string) bool {
-			return kgtext.IsNounOf(kind, e.snap.RelationName(c.Steps[0].Relation))
-		}) {
+		c := &found[i]
+		isOf := func(kind string) bool { return kgtext.IsNounOf(kind, e.snap.RelationName(c.Steps[0].Relation)) }
+		if !isSaid && !e.isTable() && slices.ContainsFunc(kinds, isOf) {
 			c.TypeMatch = true // of "the films of a genre" it is what leads to a genre
 			c.reverse(true)
 		}

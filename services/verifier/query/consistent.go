@@ -41,7 +41,7 @@ func (x *alignment) hears() bool {
 		}
 	}
 	function := x.plan.GetResult().GetFunction()
-	compares = compares || x.plan.GetResult().GetOtherVariable() != ""
+	compares = compares || kgtext.ComparesCounts(x.plan.GetResult())
 	switch {
 	case !ranks && (function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
 		function == graphv1.QueryFunction_QUERY_FUNCTION_SUM ||
@@ -146,7 +146,7 @@ func (x *alignment) usesTime() bool {
 // what was asked.
 func (x *alignment) claimsNothing() bool {
 	if r := x.plan.GetResult(); r.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS ||
-		r.GetOtherVariable() != "" { // which is compared with how many there are
+		kgtext.ComparesCounts(r) {
 		return false
 	}
 	for _, c := range x.plan.GetClauses() {

@@ -187,21 +187,18 @@ func (x *alignment) compareValues() {
 		bound := x.ends[variable]
 		return bound.GetComparable() > 0.5 && !kgtext.IsTime(relationOf(bound))
 	}
-	if v := result.GetOtherVariable(); v == "" || !isNumber(result.GetVariable()) || !isNumber(v) {
+	if !kgtext.ComparesCounts(result) || !isNumber(result.GetVariable()) || !isNumber(result.GetOtherVariable()) {
 		return
 	}
 	before := kgtext.DescribeResult(result)
-	switch result.GetFunction() {
-	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
+	if result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE
-	case graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+	} else {
 		x.plan.Clauses = append(x.plan.Clauses, &graphv1.QueryClause{Clause: &graphv1.QueryClause_Condition{
 			Condition: &graphv1.QueryCondition{Variable: result.GetVariable(),
 				Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
 				Operand:  &graphv1.QueryCondition_OtherVariable{OtherVariable: result.GetOtherVariable()}}}})
 		result.OtherVariable = ""
-	default:
-		return
 	}
 	after := strings.Join(kgtext.DescribePlan(x.plan), "; ")
 	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, after, "they are numbers of their own", nil)
