@@ -28,7 +28,9 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction,
 		r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth,
 	} {
-		if mend(); len(plan.GetClauses()) == 0 || kgtext.ComparesCounts(plan.GetResult()) && !strings.Contains(r.lower, " or ") {
+		mend()
+		comparesTwo := kgtext.ComparesCounts(plan.GetResult()) && !strings.Contains(r.lower, " or ")
+		if comparesTwo || len(plan.GetClauses()) == 0 {
 			break // what follows mends plans of one result, and "A or B"
 		}
 	}

@@ -155,8 +155,8 @@ func (r *repairer) readCounts() {
 	}
 	verb = strings.TrimSpace(verb)
 	owns := verb == "" || lightVerb.MatchString(verb)
-	if result := r.plan.GetResult(); things == "" || !owns && kgtext.ComparesCounts(result) && result.GetFunction() == function &&
-		!kgtext.IsListed(r.plan, result.GetVariable()) {
+	if result := r.plan.GetResult(); things == "" || !owns && kgtext.ComparesCounts(result) &&
+		result.GetFunction() == function && !kgtext.IsListed(r.plan, result.GetVariable()) {
 		return
 	}
 	before := r.describePlan()
