@@ -59,6 +59,12 @@ describe("createRouter", () => {
     expect(router.place.value.query.get("run")).toBe("2");
   });
 
+  it("names the first page, which has no address", () => {
+    const { window, location } = aWindow("");
+    createRouter(window).replace(["ask"], { q: "x" });
+    expect(location.hash).toBe("#/ask?q=x");
+  });
+
   it("leaves a place alone to which a link was followed meanwhile", () => {
     const { window, location, change } = aWindow("#/ask?q=x");
     const router = createRouter(window);
@@ -67,6 +73,8 @@ describe("createRouter", () => {
     expect(location.hash).toBe("#/runs");
     change();
     expect(router.place.value.path).toEqual(["runs"]);
+    router.replace(["ask"], { q: "x", run: "1" });
+    expect(location.hash).toBe("#/runs");
     router.replace(["runs"], { method: "ger" });
     expect(location.hash).toBe("#/runs?method=ger");
   });

@@ -15,7 +15,8 @@ export type Router = {
   go(path: string[], query?: Record<string, string>): void;
   /**
    * Renames the place the reader is at, without an entry of its own. Nothing is renamed where a link to another place
-   * was followed meanwhile: the window says so before its event comes.
+   * was followed meanwhile: the page that asks for it may still be leaving, and the window has the new address before
+   * its event comes.
    */
   replace(path: string[], query?: Record<string, string>): void;
 };
@@ -53,7 +54,8 @@ export function createRouter(window: Window): Router {
       window.location.hash = href(path, query);
     },
     replace(path, query) {
-      if (window.location.hash === shown) {
+      const page = place.value.path[0] ?? path[0]; // the first page needs no address
+      if (window.location.hash === shown && page === path[0]) {
         window.history.replaceState(null, "", href(path, query));
         show();
       }

@@ -19,7 +19,7 @@ import { type AskForm, formOf, queryOf, requestOf } from "./form";
 import "./ask.css";
 
 /** Asks a question, shows what the answer rests on, and takes questions that follow. */
-export default function AskPage({ path, query }: Place) {
+export default function AskPage({ query }: Place) {
   const { api, router } = useServices();
   const mesh = useMesh();
   const { live, ask: begin, stop } = useAsking();
@@ -35,10 +35,8 @@ export default function AskPage({ path, query }: Place) {
   useEffect(() => {
     // What is reloaded, or sent to somebody else, shows the answer and asks nothing again.
     if (answered?.id) {
-      const { path: at, query: now } = router.place.value;
-      if (at.join("/") === path.join("/")) {
-        router.replace(["ask"], { ...Object.fromEntries(now), run: answered.id });
-      }
+      const { query: now } = router.place.value;
+      router.replace(["ask"], { ...Object.fromEntries(now), run: answered.id });
     }
   }, [answered?.id]);
   const stored = useCall(kept && !live ? (signal) => api.run(kept, { signal }) : undefined, [
