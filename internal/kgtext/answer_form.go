@@ -2,6 +2,8 @@ package kgtext
 
 import (
 	"regexp"
+	"strings"
+	"unicode"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
@@ -36,7 +38,17 @@ func AskedNumber(question string) string {
 // IsNumbered reports whether a name has a number in digits or as a Roman numeral.
 func IsNumbered(name string) bool { return numbered.MatchString(name) }
 
+// AsksWho reports whether a question is for a person, or for what acts as one.
+func AsksWho(question string) bool { return asksWho.MatchString(question) }
+
+// IsValue reports whether a name is a date or a number, and the name of nothing.
+func IsValue(name string) bool {
+	_, isDate := ParseDate(name)
+	return isDate || !strings.ContainsFunc(WithoutUnit(name), unicode.IsLetter)
+}
+
 var (
+	asksWho    = regexp.MustCompile(`(?i)^\s*(?:by |to |with |for )?(?:who|whom|whose)\b`)
 	asksNumber = regexp.MustCompile(`^(?:(?:in|on|at|since|from|until|by|to) )?` +
 		`(when|(?:what|which) (?:year|date|day|month|century|decade)|` +
 		`how (?:many|much|old|tall|high|long|far|deep|wide|heavy|fast))\b`)

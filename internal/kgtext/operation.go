@@ -143,8 +143,12 @@ func Condition(question string) string {
 	return mustCompute.FindString(text)
 }
 
+// identifying are numbers that identify, and count nothing: "the ISBN number of".
+var identifying = regexp.MustCompile(`\b(?:\p{Lu}{2,}|[Pp]hone|[Ss]erial|[Rr]oute|[Ss]hirt|[Ii]dentification) number\b`)
+
 // withoutNames returns a question without titles and relations whose words ask for nothing.
 func withoutNames(question string) string {
+	question = identifying.ReplaceAllString(question, "")
 	return afterForm.ReplaceAllString(named.ReplaceAllString(question, ""), "")
 }
 

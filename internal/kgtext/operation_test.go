@@ -105,9 +105,42 @@ func TestConditionIsWhatPicksSome(t *testing.T) {
 		"what is the largest lake":                     "largest",
 		"Is Orla named after Mara Vell?":               "",
 		"who directed Orla":                            "",
+		"What is the ISBN number of Low Tide?":         "",
+		"What is the number of pages of Low Tide?":     "number of",
 	} {
 		if got := kgtext.Condition(question); got != want {
 			t.Errorf("Condition(%q) = %q, want %q", question, got, want)
+		}
+	}
+}
+
+func TestWordsOfAnIdentifierAreItsParts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		phrase, relation string
+		want             float32
+	}{
+		{"length of runway", "runwayLength", 1}, {"birthPlace", "place of birth", 1},
+		{"YouTube views", "Youtube views", 1}, {"runway", "roadLength", 0},
+	} {
+		if got := kgtext.SharedWords(c.phrase, c.relation); got != c.want {
+			t.Errorf("%q has %v of %q, want %v", c.relation, got, c.phrase, c.want)
+		}
+	}
+}
+
+func TestWhoIsAskedForANameAndNoValue(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]bool{"Who led Orla?": true, "by whom was Orla led": true,
+		"Which doctor led Orla?": false, "What did the WHO say?": false} {
+		if got := kgtext.AsksWho(question); got != want {
+			t.Errorf("%q: %v", question, got)
+		}
+	}
+	for name, want := range map[string]bool{"1868-11-17": true, "May 2018": true, "404": true, "12.5 (metres)": true,
+		"50 Cent": false, "Per Holm": false} {
+		if got := kgtext.IsValue(name); got != want {
+			t.Errorf("%q: %v", name, got)
 		}
 	}
 }

@@ -36,8 +36,11 @@ var roles = readRoles(map[string]map[string]string{
 		"director": "director directors directed direct directs",
 		"writer": "writer writers wrote written write writes author authors screenwriter screenwriters screenplay " +
 			"scriptwriter",
-		"producer": "producer producers produced produce produces",
-		"actor":    "actor actors actress acted cast played star stars starred starring",
+		"producer":  "producer producers produced produce produces",
+		"publisher": "publisher publishers published publish publishes",
+		"editor":    "editor editors edited edit edits",
+		"composer":  "composer composers composed compose composes",
+		"actor":     "actor actors actress acted cast played star stars starred starring",
 	},
 	"states": {
 		"border": "border borders bordering bordered neighbor neighbour neighbors neighbours neighboring " +
@@ -52,6 +55,8 @@ var roles = readRoles(map[string]map[string]string{
 		"weight":     "weight weigh weighs heavy heaviest mass",
 		"population": "population inhabitants populous",
 		"area":       "area",
+		"density":    "density",
+		"code":       "code codes",
 	},
 })
 
@@ -70,10 +75,16 @@ func readRoles(groups map[string]map[string]string) map[string]role {
 	return all
 }
 
-// findRoles returns the roles that a text names.
+// findRoles returns the roles that a text names. Of measures that follow each other the last counts: an area code is no
+// area.
 func findRoles(text string) (found []role) {
-	for word := range strings.FieldsSeq(Fold(text)) {
-		if r, ok := roles[word]; ok {
+	isBehind := false // the last role
+	for word := range strings.FieldsSeq(Fold(SplitCamelCase(text))) {
+		r, ok := roles[word]
+		if ok && isBehind && r.group == "measure" && found[len(found)-1].group == r.group {
+			found = found[:len(found)-1]
+		}
+		if isBehind = ok; ok {
 			found = append(found, r)
 		}
 	}
@@ -84,6 +95,13 @@ func findRoles(text string) (found []role) {
 func SharesRole(a, b string) bool {
 	others := findRoles(b)
 	return slices.ContainsFunc(findRoles(a), func(r role) bool { return slices.Contains(others, r) })
+}
+
+// IsMeasure reports whether a relation says how long, high or heavy things are, and not how many there are.
+func IsMeasure(relation string) bool {
+	return slices.ContainsFunc(findRoles(VerbaliseRelation(relation)), func(r role) bool {
+		return r.group == "measure" && r.name != "population"
+	})
 }
 
 // OtherRole returns the role that a relation says where the question asks for another of the same group: the

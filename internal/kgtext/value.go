@@ -103,7 +103,7 @@ var unitAbbreviations = map[string]string{
 }
 
 func normaliseUnit(s string) string {
-	s = strings.Trim(s, " .")
+	s = strings.Trim(s, ` .()"`)
 	if full, ok := unitAbbreviations[s]; ok {
 		return full
 	}
@@ -122,4 +122,27 @@ func (q Quantity) RelativeDifference(r Quantity) float64 {
 		return 0
 	}
 	return math.Abs(q.Number-r.Number) / math.Abs(r.Number)
+}
+
+// sameNumber is the greatest difference, as a share, of a number from itself written in another way.
+const sameNumber = 1e-6
+
+// StandsFor reports whether a name, as a model writes it, stands for an object: it has the same words, is the same date
+// or number, or lacks only what qualifies the object, in parentheses or behind a comma.
+func StandsFor(name, object string) bool {
+	if Fold(name) == "" {
+		return false
+	}
+	if q, isNumber := ParseQuantity(name); isNumber {
+		if o, ok := ParseQuantity(object); ok {
+			return q.Comparable(o) && q.RelativeDifference(o) <= sameNumber
+		}
+	}
+	if d, isDate := ParseDate(name); isDate {
+		o, ok := ParseDate(object)
+		return ok && d == o
+	}
+	head, _, _ := strings.Cut(object, "(")
+	head, _, _ = strings.Cut(head, ",")
+	return Fold(name) == Fold(object) || Fold(name) == Fold(head)
 }

@@ -61,6 +61,7 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		"6e3 metres":             {6000, "metre"},
 		"90%":                    {90, "percent"},
 		"$362,285":               {362285, ""},
+		"1516.67 (days)":         {1516.67, "day"},
 	} {
 		if got, ok := kgtext.ParseQuantity(text); !ok || got != want {
 			t.Errorf("%q is read as %+v, %v; want %+v", text, got, ok, want)
@@ -83,6 +84,31 @@ func TestQuantitiesAreCompared(t *testing.T) {
 	if bare.RelativeDifference(metres) != 0.01 || metres.RelativeDifference(feet) != 0 ||
 		(kgtext.Quantity{}).RelativeDifference(kgtext.Quantity{}) != 0 {
 		t.Error("numbers are compared wrongly")
+	}
+}
+
+func TestANameStandsForAnObjectThatSaysMore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		why, name, object string
+		want              bool
+	}{
+		{"the same words", "low tide", "Low Tide", true},
+		{"without the unit", "1516.67", "1516.6700000000003 (days)", true},
+		{"with the unit", "1516.67 days", "1516.67 (days)", true},
+		{"another unit", "1516.67 years", "1516.67 (days)", false},
+		{"another number", "1516", "1516.67 (days)", false},
+		{"the number without its sign", "3.35", "-3.35", false},
+		{"a day in words", "November 18, 1923", "1923-11-18", true},
+		{"a year is not a day of it", "1923", "1923-11-18", false},
+		{"a degree behind the name", "Orla State", "Orla State, B.S. 1955", true},
+		{"what tells namesakes apart", "Low Tide", "Low Tide (company)", true},
+		{"a part of a name", "Low", "Low Tide", false},
+		{"nothing", "?", "(?)", false},
+	} {
+		if got := kgtext.StandsFor(c.name, c.object); got != c.want {
+			t.Errorf("%s: %q stands for %q: %v", c.why, c.name, c.object, got)
+		}
 	}
 }
 

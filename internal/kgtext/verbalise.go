@@ -7,6 +7,7 @@
 package kgtext
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -82,8 +83,14 @@ func splitIdentifier(s string) string {
 	if identifier {
 		spaced = splitCapitals(spaced)
 	}
-	return strings.Join(strings.Fields(spaced), " ")
+	return strings.Join(strings.Fields(SplitCamelCase(spaced)), " ")
 }
+
+// camelCase begins an identifier of several words: "birthPlace", and neither "iPhone" nor "YouTube".
+var camelCase = regexp.MustCompile(`\b\p{Ll}{2,}\p{Lu}\p{L}*`)
+
+// SplitCamelCase splits the words of a text that are identifiers in camelCase.
+func SplitCamelCase(text string) string { return camelCase.ReplaceAllStringFunc(text, splitCapitals) }
 
 func splitCapitals(s string) string {
 	var b strings.Builder

@@ -13,9 +13,8 @@ var little = strings.Fields("a an the of in on at by to for from with is was are
 
 // contentWords returns the words of a text, folded, without little ones.
 func contentWords(text string) []string {
-	return slices.DeleteFunc(strings.Fields(Fold(strings.ReplaceAll(text, "_", " "))), func(w string) bool {
-		return slices.Contains(little, w)
-	})
+	text = SplitCamelCase(strings.ReplaceAll(text, "_", " "))
+	return slices.DeleteFunc(strings.Fields(Fold(text)), func(w string) bool { return slices.Contains(little, w) })
 }
 
 // SharedWords returns the share of the words of a phrase that a text has, 0 to 1. Words are the same if

@@ -266,6 +266,7 @@ func (s *Service) decide(q *question.Question, missing []string) {
 			doubtPath(run, q.Text())
 			doubtConditions(run, q.Text())
 			doubtNumber(run, q.Text())
+			doubtName(run, q.Text())
 			doubtShared(run, q.Text())
 			doubtBoth(run, q.Text())
 			doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())

@@ -240,3 +240,22 @@ func TestAnAnswerAboutOneOfTwoNamesIsDoubted(t *testing.T) {
 		t.Errorf("a second answer about one of both: %v %s", run.GetGrounding(), run.GetGroundingReason())
 	}
 }
+
+func TestAValueIsNotWho(t *testing.T) {
+	for _, c := range []struct {
+		question, answer string
+		doubted          bool
+	}{
+		{"Who discovered Orla?", "1868-11-17", true}, {"Who leads Orla?", "12", true},
+		{"Who wrote Orla?", "Per Holm", false}, {"When was Orla found?", "1868-11-17", false},
+		{"Who sang Orla?", "50 Cent", false},
+	} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: c.answer}},
+			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED}
+		doubtName(run, c.question)
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%q: %s doubted: %v", c.question, c.answer, doubted)
+		}
+	}
+	doubtName(&orchestratorv1.Run{}, "Who discovered Orla?")
+}

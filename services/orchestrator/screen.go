@@ -225,6 +225,14 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
 }
 
+// doubtName doubts a date or a number as the answer to a question for who: when something was discovered does not say
+// by whom.
+func doubtName(run *orchestratorv1.Run, text string) {
+	if len(run.GetAnswers()) > 0 && kgtext.AsksWho(text) && kgtext.IsValue(run.GetAnswers()[0].GetAnswer()) {
+		doubt(run, "the question asks who, and the answer is no name")
+	}
+}
+
 // asksBoth names two things that an answer must have to do with both.
 var (
 	asksBoth   = regexp.MustCompile(`\b[Bb]oth ` + capitalised + ` and ` + capitalised)

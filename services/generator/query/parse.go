@@ -47,19 +47,23 @@ const (
 type token struct {
 	kind tokenKind
 	text string
+	// isApart is set if there is a space before it.
+	isApart bool
 }
 
 // tokenise splits code into words, texts and marks. It forgives quotes that are not closed.
 func tokenise(code string) []token {
 	var tokens []token
+	isApart := false
 	for code != "" {
 		r, size := utf8.DecodeRuneInString(code)
+		last := len(tokens)
 		switch {
 		case unicode.IsSpace(r):
 			code = code[size:]
 		case r == '"' || r == '\'' || r == '`' || r == '“':
 			text, rest := readQuoted(code[size:], r)
-			tokens, code = append(tokens, token{textToken, text}), rest
+			tokens, code = append(tokens, token{kind: textToken, text: text}), rest
 		case isWordRune(r) || r == '-' && len(code) > 1 && code[1] >= '0' && code[1] <= '9':
 			end := strings.IndexFunc(code[size:], func(r rune) bool { return !isWordRune(r) })
 			if end < 0 {
@@ -74,14 +78,18 @@ func tokenise(code string) []token {
 				}
 				end += 1 + next
 			}
-			tokens, code = append(tokens, token{wordToken, code[:end]}), code[end:]
+			tokens, code = append(tokens, token{kind: wordToken, text: code[:end]}), code[end:]
 		default:
 			if len(code) > size && strings.Contains("== >= <= != <>", code[:size]+code[size:size+1]) &&
 				strings.ContainsRune("=<>!", r) && strings.ContainsAny(code[size:size+1], "=>") {
 				size++
 			}
-			tokens, code = append(tokens, token{markToken, code[:size]}), code[size:]
+			tokens, code = append(tokens, token{kind: markToken, text: code[:size]}), code[size:]
 		}
+		if len(tokens) > last {
+			tokens[last].isApart = isApart
+		}
+		isApart = len(tokens) == last
 	}
 	return tokens
 }
@@ -175,12 +183,7 @@ func (p *parser) operand() *chain {
 		next.text != "(" && next.text != "." {
 		c.text = t.text
 		if t.kind == wordToken && !isNumber(t.text) {
-			c.text = strings.ReplaceAll(t.text, "_", " ")
-			// A name without quotes goes on to the next mark.
-			for p.peek().kind == wordToken {
-				c.text += " " + strings.ReplaceAll(p.peek().text, "_", " ")
-				p.i++
-			}
+			c.text = p.name(t.text)
 			next = p.peek()
 		}
 		if next.kind != markToken || next.text != "." {
@@ -188,7 +191,7 @@ func (p *parser) operand() *chain {
 		}
 		c = &chain{calls: []call{{name: "Thing", args: []argument{{operator: "=", value: &chain{text: c.text}}}}}}
 	} else if next.text == "." && !p.isMethodAhead() {
-		return &chain{text: t.text}
+		return &chain{text: p.name(t.text)}
 	} else if next.text == "." {
 		name := &chain{text: splitWords(t.text)}
 		c.calls = []call{{name: "Thing", args: []argument{{operator: "=", value: name}}}}
@@ -209,6 +212,30 @@ func (p *parser) operand() *chain {
 		c.calls = append(c.calls, m)
 	}
 	return c
+}
+
+// maxAbbreviated is the length of a word whose full stop belongs to a name: "St. Louis", "A.F.C. Fylde".
+const maxAbbreviated = 3
+
+// name reads a name without quotes that begins with a word. It goes on to the next mark that names do not have.
+func (p *parser) name(word string) string {
+	text := strings.ReplaceAll(word, "_", " ")
+	for {
+		t := p.peek()
+		if t.kind == markToken {
+			isInName := strings.Contains("-–'’&/", t.text) || t.text == "." && len(word) <= maxAbbreviated
+			if !isInName || p.isMethodAhead() || p.i+1 >= len(p.tokens) || p.tokens[p.i+1].kind != wordToken {
+				return text
+			}
+		} else if t.kind != wordToken {
+			return text
+		}
+		if t.isApart {
+			text += " "
+		}
+		text, word = text+strings.ReplaceAll(t.text, "_", " "), t.text
+		p.i++
+	}
 }
 
 // wordsAhead returns how many words stand before an opening parenthesis.

@@ -16,6 +16,8 @@ func TestDecode(t *testing.T) {
 	for _, c := range []struct{ name, draft, want string }{
 		{"a count", `Film(directed_by="Mara Vell").count()`,
 			"?film type → film; ?film directed by → Mara Vell; count ?film"},
+		{"names without quotes", `Club(A.F.C. Orla-Süd, St. Mara).get("members")`,
+			"?club is A.F.C. Orla-Süd or St. Mara; ?club members → ?members; ?members"},
 		{"an attribute", `Thing("velmora").get("population")`,
 			"?thing is velmora; ?thing population → ?population; ?population"},
 		{"a superlative and what hangs on it", `Town().least("inhabitants").get("mayor")`,
@@ -153,6 +155,10 @@ func TestRepair(t *testing.T) {
 	for _, c := range []struct{ name, question, draft, want string }{
 		{"a plan that says what was asked stays", "How many films did Mara Vell direct?",
 			`Film(directed_by="Mara Vell").count()`, "?film type → film; ?film directed by → Mara Vell; count ?film"},
+		{"a name that the draft has in lower case", "How long is Low Tide–Orla Airport?",
+			`Airport(low tide–orla).get("length")`, "?airport is low tide–orla; ?airport length → ?length; ?length"},
+		{"a kind that the question writes as a name", "How long is the TSSOrla?", `TSSOrla().get("length")`,
+			"?tssorla is TSSOrla; ?tssorla length → ?length; ?length"},
 		{"an amount in Cypher is no superlative", "Which people directed more than 3 films?",
 			"MATCH (p)-[:DIRECTED]->(f) WITH p, count(f) AS n WHERE n > 3 RETURN p",
 			"?p directed → ?f; ?p has > 3 ?f; ?p"},

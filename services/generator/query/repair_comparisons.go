@@ -54,7 +54,9 @@ func (r *repairer) isNoName(names []string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
-		return name != strings.ToLower(name) || strings.ContainsAny(name, "0123456789") || len(strings.Fields(name)) < 2
+		_, isTitled := r.isTitled(name)
+		return isTitled || name != strings.ToLower(name) || strings.ContainsAny(name, "0123456789") ||
+			len(strings.Fields(name)) < 2
 	})
 }
 

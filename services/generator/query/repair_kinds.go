@@ -37,12 +37,9 @@ func (r *repairer) isTitled(name string) (string, bool) {
 func (r *repairer) nameKinds() {
 	for i, c := range r.plan.GetClauses() {
 		kind := typeOf(c)
-		if len(strings.Fields(kind)) < 2 {
-			continue
-		}
 		name, ok := r.isTitled(kind)
-		if !ok {
-			continue
+		if !ok || kind == "" || len(strings.Fields(kind)) < 2 && name[1:] == strings.ToLower(name[1:]) {
+			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
 		}
 		named := valuesClause(c.GetMatch().GetStart().GetVariable(), []string{name})
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(named),

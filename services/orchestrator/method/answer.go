@@ -2,6 +2,7 @@ package method
 
 import (
 	"context"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
@@ -24,11 +25,23 @@ func (s Stages) answer(ctx context.Context, q *question.Question, req *generator
 			if resp.GetForm() == graphv1.AnswerForm_ANSWER_FORM_TEXT {
 				concludeText(q, resp.GetText(), e.triples())
 			} else {
-				conclude(q, resp.GetText(), e.support(resp.GetAnswers()), len(e.triples()) > 0)
+				answers := e.support(resp.GetAnswers())
+				conclude(q, signText(resp.GetText(), resp.GetAnswers(), answers), answers, len(e.triples()) > 0)
 			}
 			q.Update(func(r *orchestratorv1.Run) { r.AnswerProbability = resp.Probability })
 			return resp, nil
 		})
+}
+
+// signText gives the numbers of a text in braces the sign that they have as answers: names are what the model wrote of
+// these.
+func signText(text string, names []string, answers []*orchestratorv1.Answer) string {
+	for i, a := range answers {
+		if strings.HasPrefix(a.GetAnswer(), "-") && !strings.HasPrefix(names[i], "-") {
+			text = strings.ReplaceAll(text, "{"+names[i]+"}", "{-"+names[i]+"}")
+		}
+	}
+	return text
 }
 
 // answerFromPaths answers from reasoning paths (ToG, RoG), or from memory if there are none.

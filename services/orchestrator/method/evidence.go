@@ -31,7 +31,7 @@ type tripleEvidence []*graphv1.Triple
 
 func (e tripleEvidence) triples() []*graphv1.Triple { return e }
 
-// support returns the triples with the name as subject or object.
+// support returns the triples with the name as subject or object, else those with an object that it stands for.
 func (e tripleEvidence) support(names []string) []*orchestratorv1.Answer {
 	answers := make([]*orchestratorv1.Answer, len(names))
 	for i, name := range names {
@@ -48,8 +48,35 @@ func (e tripleEvidence) support(names []string) []*orchestratorv1.Answer {
 				addEvidence(answers[i], t, t.GetSubjectId())
 			}
 		}
+		if len(answers[i].GetEvidence()) == 0 {
+			for _, t := range e {
+				if kgtext.StandsFor(name, t.GetObject()) {
+					addEvidence(answers[i], t, t.GetObjectId())
+				}
+			}
+		}
+		respell(answers[i])
 	}
 	return answers
+}
+
+// respell gives a number and a name without what qualifies it as all its evidence does: -3.35 for 3.35, with its unit.
+// A date stays as the model writes it.
+func respell(a *orchestratorv1.Answer) {
+	_, isNumber := kgtext.ParseQuantity(a.GetAnswer())
+	spelled := ""
+	for _, t := range a.GetEvidence() {
+		object := t.GetObject()
+		isSame := kgtext.Fold(object) == kgtext.Fold(a.GetAnswer())
+		if spelled != "" && object != spelled || isSame && !isNumber ||
+			!isSame && !kgtext.StandsFor(a.GetAnswer(), object) {
+			return
+		}
+		spelled = object
+	}
+	if _, isDate := kgtext.ParseDate(spelled); spelled != "" && !isDate {
+		a.Answer = spelled
+	}
 }
 
 // addEvidence adds a triple that names an answer by an id; the first id counts.

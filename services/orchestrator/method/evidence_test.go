@@ -13,6 +13,15 @@ func TestGroundingOfAnswers(t *testing.T) {
 		{Subject: "The Quiet Harbour", Relation: "director", Object: "Erik Halvorsen"},
 		{Subject: "Erik  Halvorsen", Relation: "born in", Object: "Bergen"},
 	}
+	values := []*graphv1.Triple{
+		{Subject: "The Quiet Harbour", Relation: "depth", Object: "12.5 (metres)"},
+		{Subject: "The Quiet Harbour", Relation: "elevation", Object: "-3.35"},
+		{Subject: "The Quiet Harbour", Relation: "opened", Object: "1961-05-04"},
+		{Subject: "The Quiet Harbour", Relation: "studied at", Object: "Orla State, B.S. 1955"},
+		{Subject: "The Quiet Harbour", Relation: "in", Object: "Velmora (state)"},
+		{Subject: "The Quiet Harbour", Relation: "near", Object: "Velmora (city)"},
+		{Subject: "1984", Relation: "author", Object: "Erik Halvorsen"},
+	}
 	for _, c := range []struct {
 		name      string
 		answers   []string
@@ -27,6 +36,18 @@ func TestGroundingOfAnswers(t *testing.T) {
 			orchestratorv1.Grounding_GROUNDING_GROUNDED, "«Bergen.»"},
 		{"a part of a name is another name", []string{"Harbour"}, evidence, []int{0},
 			orchestratorv1.Grounding_GROUNDING_UNGROUNDED, "Harbour"},
+		{"a number has the unit of its object", []string{"12.5"}, values, []int{1},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "12.5 (metres)"},
+		{"a number has the sign of its object", []string{"3.35"}, values, []int{1},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "-3.35"},
+		{"a date in words is that of its object", []string{"4 May 1961"}, values, []int{1},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "4 May 1961"},
+		{"a name without what qualifies it", []string{"Orla State"}, values, []int{1},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "Orla State, B.S. 1955"},
+		{"a name of several that a word tells apart stays", []string{"Velmora"}, values, []int{2},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "Velmora"},
+		{"a number that names something is its name", []string{"1984"}, values, []int{1},
+			orchestratorv1.Grounding_GROUNDING_GROUNDED, "1984"},
 		{"some named and some not are partly grounded", []string{"Bergen", "Oslo"}, evidence, []int{1, 0},
 			orchestratorv1.Grounding_GROUNDING_PARTIAL, "Bergen, Oslo"},
 		{"without evidence it is the model's own knowledge", []string{"Oslo"}, nil, []int{0},
@@ -90,5 +111,14 @@ func TestTextGrounding(t *testing.T) {
 				t.Errorf("got %v (%s), want %v", got, reason, c.want)
 			}
 		})
+	}
+}
+
+func TestTheTextHasTheSignOfTheAnswer(t *testing.T) {
+	t.Parallel()
+	answers := []*orchestratorv1.Answer{{Answer: "-3.35"}, {Answer: "12.5 (metres)"}}
+	got := signText("It is {3.35} metres, or {12.5}.", []string{"3.35", "12.5"}, answers)
+	if want := "It is {-3.35} metres, or {12.5}."; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -473,3 +473,31 @@ func TestARowOfATableIsWhateverTheTableIsOf(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatARelationIsByItsNameAndItsValues(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Orla", "discovered", "1868-11-17"}, [3]string{"Orla", "discoverer", "Mara Vell"},
+		[3]string{"Orla", "areaCode", "404"}, [3]string{"Orla", "areaTotal", "82 (square kilometres)"},
+		[3]string{"Orla", "1st runway LengthMetre", "3800"}, [3]string{"Orla", "runwayLength", "4100"},
+		[3]string{"Tessen", "runwayLength", "4300"})
+	for _, c := range []struct {
+		question   string
+		start, end *graphv1.QueryTerm
+		relation   string
+		want       string
+	}{
+		{"Who discovered Orla?", variable("x"), entity("Orla"), "discovered", "^discoverer"},
+		{"When was Orla discovered?", variable("x"), entity("Orla"), "discovered", "^discovered"},
+		{"What is the area of Orla?", entity("Orla"), variable("x"), "area", "areaTotal"},
+		{"What is the area code of Orla?", entity("Orla"), variable("x"), "area code", "areaCode"},
+		{"How long is the runway of Orla?", entity("Orla"), variable("x"), "length of runway", "runwayLength"},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(c.start, c.relation, c.end)},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, c.question, plan, nil)
+		if err != nil || show(g, patterns[0]) != c.want {
+			t.Errorf("%q: %q, %v; want %q", c.question, show(g, patterns[0]), err, c.want)
+		}
+	}
+}

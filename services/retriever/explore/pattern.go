@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -148,12 +149,14 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	}
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
+	asksWho := kgtext.AsksWho(e.question) && e.isAsked(o)
 	for i := range candidates {
 		c := &candidates[i]
 		c.Trust = trust
 		isTime := kgtext.IsTime(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
 		c.Time = isTime && (kgtext.IsTime(o.phrase) || byYear)
 		c.OtherTime = isTime && !kgtext.IsTime(o.phrase) && !kgtext.AsksTime(e.question)
+		c.TypeMiss = c.TypeMiss || e.saysOther(o.phrase, *c)
 	}
 	// Of two names that are asked about, any relation may join them; of a variable and a name, the one
 	// that joins is meant.
@@ -169,13 +172,49 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		case byYear && !a.Time && b.Time:
 			return 1
 		}
-		return cmp.Compare(Score(b, valued, joins)+common(b), Score(a, valued, joins)+common(a))
+		return cmp.Compare(Score(b, valued, joins)+common(b)-e.misfit(b, asksWho),
+			Score(a, valued, joins)+common(a)-e.misfit(a, asksWho))
 	})
 	e.preferNamed(o, candidates)
 	e.preferVoice(o, candidates)
 	err := e.preferNearest(o.phrase, candidates)
 	return candidates[:min(len(candidates), maxCandidates)], err
 }
+
+// isAsked reports whether what a pattern leads to from its known end is the answer.
+func (e *explorer) isAsked(o open) bool {
+	v := o.pattern.GetEnd().GetVariable()
+	if o.start == nil {
+		v = o.pattern.GetStart().GetVariable()
+	}
+	result := e.plan.GetResult()
+	return v != "" && v == result.GetVariable() &&
+		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+}
+
+// saysOther reports whether a candidate says another role or measure than a phrase: an area code is no area. The kin
+// of "father of" is that of the other side.
+func (e *explorer) saysOther(phrase string, c Candidate) bool {
+	steps := make([]*graphv1.RelationStep, len(c.Steps))
+	for i, s := range c.Steps {
+		steps[i] = &graphv1.RelationStep{Relation: e.snap.RelationName(s.Relation)}
+	}
+	return kgtext.Kin(phrase) == "" && kgtext.OtherRole(phrase, "", steps) != ""
+}
+
+// misfit is what is taken from the score of a relation that cannot be meant: to dates and numbers, where the question
+// asks who, or of one of several by its number, where the question has none: "1st runway length".
+func (e *explorer) misfit(c Candidate, asksWho bool) float32 {
+	switch {
+	case asksWho && c.Comparable > 0.5:
+		return 1
+	case hasDigit(kgtext.WithoutUnit(e.lastName(c))) && !hasDigit(e.question):
+		return 0.2
+	}
+	return 0
+}
+
+func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789") }
 
 // bindRelations adds the relations of the best candidate to those of the pattern's variables. Of a kind it sets how
 // near that is to the relations there are.

@@ -48,6 +48,8 @@ type evidence struct {
 	*graphv1.ScoredTriple
 	// mentioned is set if the question names its subject or object.
 	mentioned bool
+	// isNoName is set if the object is a date or a number, and the question asks who.
+	isNoName bool
 	// relevance is its cosine to the question, plus NameWeight if it is mentioned, plus the
 	// probability of the relation path it belongs to.
 	relevance float32
@@ -60,7 +62,7 @@ type evidence struct {
 // unverified, and adds the evidence nearest to the question.
 func Align(question string, drafts *graphv1.PseudoGraph, ground *graphv1.GroundGraph, cfg Config) Alignment {
 	words := kgtext.FoldWords(question)
-	pool := collectEvidence(words, ground, cfg.NameWeight)
+	pool := collectEvidence(question, ground, cfg.NameWeight)
 	var out Alignment
 	for i, draft := range drafts.GetTriples() {
 		best := nearestEvidence(pool, i, draft, cfg)
@@ -95,19 +97,27 @@ func EditByEvidence(draft *graphv1.Triple, e *graphv1.ScoredTriple) *graphv1.Edi
 	return &graphv1.Edit{Kind: kind, Before: draft, After: e.GetTriple(), Evidence: []*graphv1.ScoredTriple{e}}
 }
 
-// collect lists the evidence, each triple once, with its nearness to the question.
-func collectEvidence(words kgtext.Words, ground *graphv1.GroundGraph, nameWeight float32) []*evidence {
+// noName is taken from the nearness of evidence that cannot be what is asked for.
+const noName = 1
+
+// collectEvidence lists the evidence, each triple once, with its nearness to the question.
+func collectEvidence(question string, ground *graphv1.GroundGraph, nameWeight float32) []*evidence {
 	var pool []*evidence
+	words, asksWho := kgtext.FoldWords(question), kgtext.AsksWho(question)
 	seen := map[string]bool{}
 	for _, s := range ground.GetSubjects() {
 		for _, t := range s.GetTriples() {
 			if k := Key(t.GetTriple()); !seen[k] {
 				seen[k] = true
 				e := &evidence{ScoredTriple: t, relevance: t.GetQuestionScore() + t.GetProbability(),
-					subject: kgtext.Fold(t.GetTriple().GetSubject()), object: kgtext.Fold(t.GetTriple().GetObject())}
+					isNoName: asksWho && kgtext.IsValue(t.GetTriple().GetObject()),
+					subject:  kgtext.Fold(t.GetTriple().GetSubject()), object: kgtext.Fold(t.GetTriple().GetObject())}
 				if isProperName(t.GetTriple().GetSubject()) && words.Mention(e.subject) ||
 					isProperName(t.GetTriple().GetObject()) && words.Mention(e.object) {
 					e.mentioned, e.relevance = true, e.relevance+nameWeight
+				}
+				if e.isNoName {
+					e.relevance -= noName
 				}
 				pool = append(pool, e)
 			}
@@ -130,6 +140,9 @@ func nearestEvidence(pool []*evidence, i int, draft *graphv1.Triple, cfg Config)
 		s := scores[i]
 		if e.mentioned || subject != "" && (e.subject == subject || e.object == subject) {
 			s += cfg.NameWeight
+		}
+		if e.isNoName {
+			s -= noName
 		}
 		if s >= score && (best == nil || s > score) { // NaN is near nothing
 			best, score = e, s

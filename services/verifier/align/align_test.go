@@ -338,3 +338,17 @@ func TestAlignFoldsNamesOnce(t *testing.T) {
 		t.Errorf("%.0f allocations for each draft beside %d triples of evidence", perDraft, size)
 	}
 }
+
+func TestWhoIsNoDate(t *testing.T) {
+	t.Parallel()
+	evidence := ground(withScores(triple("Orla", "discovered", "1868-11-17"), .9, .9),
+		withScores(triple("Orla", "discoverer", "Mara Vell"), .6, .6))
+	for question, want := range map[string]string{"Who discovered Orla?": "Mara Vell",
+		"When was Orla discovered?": "1868-11-17"} {
+		got := align.Align(question, pseudo(triple("Per Holm", "discovered", "Orla")), evidence,
+			align.Config{MinSimilarity: .4, NameWeight: .3, MaxTriples: 10})
+		if objects := graph(got.FixedGraph); !slices.Equal(objects, []string{want}) {
+			t.Errorf("%q: %v, want %s", question, objects, want)
+		}
+	}
+}

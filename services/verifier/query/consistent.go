@@ -62,11 +62,19 @@ func (x *alignment) hears() bool {
 		return false
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAmount.MatchString(x.question):
 		bound := x.ends[x.plan.GetResult().GetVariable()]
-		return bound.GetComparable() > 0.5
+		return bound.GetComparable() > 0.5 && !x.measuresOther(bound)
 	case kgtext.AsksTime(x.question) && function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !x.usesTime():
 		return !yearForm.MatchString(x.question)
 	}
 	return function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED || !x.answersOther()
+}
+
+// measuresOther reports whether a relation measures the things that the question counts: the lengths of runways are not
+// how many there are.
+func (x *alignment) measuresOther(bound *graphv1.RelationCandidate) bool {
+	m := countedForm.FindStringSubmatch(x.question)
+	return m != nil && kgtext.IsMeasure(relationOf(bound)) && kgtext.SharesWord(m[1], relationOf(bound)) &&
+		!kgtext.SharesRole(m[1], relationOf(bound))
 }
 
 // joinsNames reports whether the plan is of a variable that facts join with two names: what is the same of both.

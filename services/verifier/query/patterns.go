@@ -59,7 +59,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if !exclude && x.countsNamed(p, best) {
 		return ""
 	}
-	if gap := x.gap(best, phrase, found.GetElsewhere()); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
+	if gap := x.gap(best, phrase, found); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
 		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 && !holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
@@ -198,13 +198,13 @@ func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate
 	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question)
 }
 
-// gap is by how much a relation elsewhere fits better than the best here.
-func (x *alignment) gap(best *graphv1.RelationCandidate, phrase string,
-	elsewhere []*graphv1.RelationCandidate) float64 {
+// gap is by how much a relation that is not here fits better than the best here.
+func (x *alignment) gap(best *graphv1.RelationCandidate, phrase string, found *graphv1.PatternCandidates) float64 {
 	gap := 0.0
-	for _, c := range elsewhere {
-		if proto.Equal(c.GetSteps()[0], best.GetSteps()[0]) || c.GetSteps()[0].GetRelation() ==
-			best.GetSteps()[0].GetRelation() {
+	for _, c := range found.GetElsewhere() {
+		if slices.ContainsFunc(found.GetCandidates(), func(here *graphv1.RelationCandidate) bool {
+			return here.GetSteps()[0].GetRelation() == c.GetSteps()[0].GetRelation()
+		}) {
 			continue
 		}
 		gap = max(gap, x.fitWords(c, phrase)-x.fitWords(best, phrase))

@@ -954,3 +954,43 @@ func TestNumbersAreComparedByValue(t *testing.T) {
 		}
 	}
 }
+
+func TestARelationThatIsHereTooIsNotMissing(t *testing.T) {
+	t.Parallel()
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "discovered", entity("Orla"))}}
+	here := []*graphv1.RelationCandidate{candidate("found by", .6, .5), candidate("discovered", 1, .8, numbers)}
+	for n, isThere := range map[int]bool{1: false, 2: true} {
+		got := query.New(query.DefaultConfig()).Align("Who discovered Orla?", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: here[:n],
+				Elsewhere: []*graphv1.RelationCandidate{candidate("discovered", 1, .8)}}})
+		if (got.Plan != nil) != isThere {
+			t.Errorf("%d relations here: %q", n, got.Reason)
+		}
+	}
+}
+
+func TestWhatMeasuresThingsIsNotHowManyThereAre(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		question, relation string
+		isSure             bool
+	}{
+		{"How many runways does Orla have?", "runwayLength", false},
+		{"How many runways does Orla have?", "runways", true},
+		{"How many metres of length does Orla have?", "lengthMetres", true},
+		{"How many inhabitants does Orla have?", "population", true},
+	} {
+		terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "town",
+				Entities: []string{"Orla"}}}}, match(variable("town"), "number", variable("x"))}}
+		patterns := []*graphv1.PatternCandidates{{Clause: 1,
+			Candidates: []*graphv1.RelationCandidate{candidate(c.relation, 1, 1, numbers)}}}
+		got := query.New(query.DefaultConfig()).Align(c.question, plan, terms, patterns)
+		if (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%q by %q: confidence %v, %q", c.question, c.relation, got.Confidence, got.Reason)
+		}
+	}
+}
