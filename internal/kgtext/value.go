@@ -2,6 +2,7 @@ package kgtext
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -111,6 +112,11 @@ func normaliseUnit(s string) string {
 	return cmp.Or(unitAbbreviations[s], s)
 }
 
+// isUnit reports whether a word behind a number is a unit, and no name: not that of "2003 draft".
+func isUnit(word string) bool {
+	return slices.Contains(slices.Collect(maps.Values(unitAbbreviations)), word)
+}
+
 // Comparable reports whether two quantities have the same unit, or one has none.
 func (q Quantity) Comparable(r Quantity) bool {
 	return q.Unit == r.Unit || q.Unit == "" || r.Unit == ""
@@ -135,7 +141,8 @@ func StandsFor(name, object string) bool {
 	}
 	if q, isNumber := ParseQuantity(name); isNumber {
 		if o, ok := ParseQuantity(object); ok {
-			return q.Comparable(o) && q.RelativeDifference(o) <= sameNumber
+			isSame := q.Comparable(o) && q.RelativeDifference(o) <= sameNumber
+			return isSame && (o.Unit == q.Unit || strings.HasSuffix(object, ")") || isUnit(o.Unit))
 		}
 	}
 	if d, isDate := ParseDate(name); isDate {

@@ -97,6 +97,8 @@ func TestANameStandsForAnObjectThatSaysMore(t *testing.T) {
 		{"without the unit", "1516.67", "1516.6700000000003 (days)", true},
 		{"with the unit", "1516.67 days", "1516.67 (days)", true},
 		{"another unit", "1516.67 years", "1516.67 (days)", false},
+		{"a unit in letters", "185", "185 cm", true},
+		{"a year in a name", "2003", "2003 NBA draft", false},
 		{"another number", "1516", "1516.67 (days)", false},
 		{"the number without its sign", "3.35", "-3.35", false},
 		{"a day in words", "November 18, 1923", "1923-11-18", true},
