@@ -63,9 +63,55 @@ const clearlyNearer = 0.25
 // is nil for other answers. Facts about what the question does not name count only if there are no others: that the
 // spouse has an employer is one of these.
 func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
+	var unasked []*graphv1.ScoredTriple
+	for _, s := range ground.GetSubjects() {
+		for _, t := range s.GetTriples() {
+			if isUnasked(t.LeastHopScore) {
+				unasked = append(unasked, t)
+			}
+		}
+	}
+	naming := findNaming(ground, question, answer)
+	if len(naming) == 0 || len(unasked) == 0 {
+		return nil
+	}
+	nearest, other := slices.MaxFunc(naming, compareRelations), slices.MaxFunc(unasked, compareRelations)
+	switch {
+	case !slices.ContainsFunc(naming, func(t *graphv1.ScoredTriple) bool { return !isUnasked(t.LeastHopScore) }):
+		return nearest.GetTriple()
+	case other.GetRelationScore() > nearest.GetRelationScore()+clearlyNearer:
+		return other.GetTriple()
+	}
+	return nil
+}
+
+// FindUnfit returns the triple of a ground graph that names an answer, if its relation hardly fits the question, which
+// has no word of it, and no ranker knows better: an epoch, where a question asks when something was discovered. It is
+// nil for other answers.
+func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
+	naming := findNaming(ground, question, answer)
+	if len(naming) == 0 {
+		return nil
+	}
+	nearest := slices.MaxFunc(naming, compareRelations)
+	words := VerbaliseRelation(nearest.GetTriple().GetRelation())
+	if nearest.RelationScore == nil || nearest.GetRelationScore() >= minHopScore || SharesWord(words, question) || SharesRole(words, question) ||
+		slices.ContainsFunc(naming, func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 }) {
+		return nil
+	}
+	return nearest.GetTriple()
+}
+
+// compareRelations compares triples by how well their relations fit the question.
+func compareRelations(a, b *graphv1.ScoredTriple) int {
+	return cmp.Compare(a.GetRelationScore(), b.GetRelationScore())
+}
+
+// findNaming returns the triples that name an answer: those of what the question names, if there are any.
+func findNaming(ground *graphv1.GroundGraph, question, answer string) []*graphv1.ScoredTriple {
 	answer = Fold(answer)
 	asked := FoldWords(question)
-	var naming, named, unasked []*graphv1.ScoredTriple // the answer, that of something named, what is not asked for
+	var naming, named []*graphv1.ScoredTriple
 	for _, s := range ground.GetSubjects() {
 		for _, t := range s.GetTriples() {
 			subject, object := Fold(t.GetTriple().GetSubject()), Fold(t.GetTriple().GetObject())
@@ -75,28 +121,12 @@ func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.
 			if object == answer && asked.Mention(subject) || subject == answer && asked.Mention(object) {
 				named = append(named, t)
 			}
-			if isUnasked(t.LeastHopScore) {
-				unasked = append(unasked, t)
-			}
 		}
 	}
 	if len(named) > 0 {
-		naming = named
+		return named
 	}
-	if len(naming) == 0 || len(unasked) == 0 {
-		return nil
-	}
-	byRelation := func(a, b *graphv1.ScoredTriple) int {
-		return cmp.Compare(a.GetRelationScore(), b.GetRelationScore())
-	}
-	nearest, other := slices.MaxFunc(naming, byRelation), slices.MaxFunc(unasked, byRelation)
-	switch {
-	case !slices.ContainsFunc(naming, func(t *graphv1.ScoredTriple) bool { return !isUnasked(t.LeastHopScore) }):
-		return nearest.GetTriple()
-	case other.GetRelationScore() > nearest.GetRelationScore()+clearlyNearer:
-		return other.GetTriple()
-	}
-	return nil
+	return naming
 }
 
 // FindOpposite returns a triple of a ground graph that says the same as a fact about a named thing the other way round

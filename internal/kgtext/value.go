@@ -2,7 +2,6 @@ package kgtext
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -97,10 +96,27 @@ func ParseQuantity(s string) (Quantity, bool) {
 
 // unitAbbreviations maps abbreviations and variants of units to their names.
 var unitAbbreviations = map[string]string{
-	"km": "kilometre", "kilometer": "kilometre", "m": "metre", "meter": "metre", "cm": "centimetre", "kg": "kilogram",
-	"g":   "gram",
-	"km²": "square kilometre", "sq km": "square kilometre", "square kilometer": "square kilometre", "%": "percent",
-	"ft": "foot", "feet": "foot", "mi": "mile",
+	"km": "kilometre", "kilometer": "kilometre", "m": "metre", "meter": "metre", "cm": "centimetre",
+	"centimeter": "centimetre", "mm": "millimetre", "millimeter": "millimetre",
+	"ft": "foot", "feet": "foot", "mi": "mile", "inches": "inch", "inche": "inch",
+	"kg": "kilogram", "g": "gram", "lb": "pound", "lbs": "pound", "ton": "tonne",
+	"km²": "square kilometre", "sq km": "square kilometre", "square kilometer": "square kilometre",
+	"squarekilometre": "square kilometre", "m²": "square metre", "square meter": "square metre",
+	"squaremetre": "square metre", "ha": "hectare", "%": "percent",
+}
+
+// units are the measures of known units, and their scales within these.
+var units = map[string]struct {
+	measure string
+	scale   float64
+}{
+	"millimetre": {"length", 0.001}, "centimetre": {"length", 0.01}, "metre": {"length", 1}, "kilometre": {"length", 1000},
+	"inch": {"length", 0.0254}, "foot": {"length", 0.3048}, "mile": {"length", 1609.344},
+	"square metre": {"area", 1}, "hectare": {"area", 1e4}, "square kilometre": {"area", 1e6}, "acre": {"area", 4046.8564224},
+	"square mile": {"area", 2589988.110336},
+	"gram":        {"mass", 0.001}, "kilogram": {"mass", 1}, "pound": {"mass", 0.45359237}, "tonne": {"mass", 1000},
+	"second": {"time", 1}, "minute": {"time", 60}, "hour": {"time", 3600}, "day": {"time", 86400},
+	"percent": {"share", 1},
 }
 
 func normaliseUnit(s string) string {
@@ -112,12 +128,20 @@ func normaliseUnit(s string) string {
 	return cmp.Or(unitAbbreviations[s], s)
 }
 
-// isUnit reports whether a word behind a number is a unit, and no name: not that of "2003 draft".
-func isUnit(word string) bool {
-	return slices.Contains(slices.Collect(maps.Values(unitAbbreviations)), word)
+// IsUnit reports whether a word is a known unit.
+func IsUnit(word string) bool { return units[word].measure != "" }
+
+// In returns a quantity in another unit; false if that measures something else, or one is unknown.
+func (q Quantity) In(unit string) (Quantity, bool) {
+	from, to := units[q.Unit], units[unit]
+	if q.Unit == unit {
+		return q, true
+	}
+	return Quantity{q.Number * from.scale / to.scale, unit}, from.measure == to.measure && to.measure != ""
 }
 
-// Comparable reports whether two quantities have the same unit, or one has none.
+// Comparable reports whether two quantities have the same unit, or one has none. In other units they may be the same
+// but for rounding.
 func (q Quantity) Comparable(r Quantity) bool {
 	return q.Unit == r.Unit || q.Unit == "" || r.Unit == ""
 }
@@ -142,7 +166,8 @@ func StandsFor(name, object string) bool {
 	if q, isNumber := ParseQuantity(name); isNumber {
 		if o, ok := ParseQuantity(object); ok {
 			isSame := q.Comparable(o) && q.RelativeDifference(o) <= sameNumber
-			return isSame && (o.Unit == q.Unit || strings.HasSuffix(object, ")") || isUnit(o.Unit))
+			isValue := o.Unit == q.Unit || strings.HasSuffix(object, ")") || IsUnit(o.Unit)
+			return isSame && isValue // and no name, such as that of the 2003 draft
 		}
 	}
 	if d, isDate := ParseDate(name); isDate {

@@ -1,6 +1,7 @@
 package kgtext_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -84,6 +85,25 @@ func TestQuantitiesAreCompared(t *testing.T) {
 	if bare.RelativeDifference(metres) != 0.01 || metres.RelativeDifference(feet) != 0 ||
 		(kgtext.Quantity{}).RelativeDifference(kgtext.Quantity{}) != 0 {
 		t.Error("numbers are compared wrongly")
+	}
+}
+
+func TestQuantitiesAreConvertedWithinAMeasure(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, unit string
+		want       float64
+		ok         bool
+	}{
+		{"185 cm", "metre", 1.85, true}, {"2 miles", "kilometre", 3.218688, true},
+		{"3 (squareKilometres)", "hectare", 300, true}, {"7 days", "hour", 168, true}, {"5 wugs", "wug", 5, true},
+		{"5 wugs", "metre", 0, false}, {"5 kg", "metre", 0, false}, {"5", "metre", 0, false},
+	} {
+		q, _ := kgtext.ParseQuantity(c.text)
+		got, ok := q.In(c.unit)
+		if ok != c.ok || ok && (math.Abs(got.Number-c.want) > 1e-9 || got.Unit != c.unit) {
+			t.Errorf("%q in %s: %+v, %v", c.text, c.unit, got, ok)
+		}
 	}
 }
 

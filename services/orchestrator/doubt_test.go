@@ -157,7 +157,11 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 		{"a fact of its own that fits much worse",
 			[]*graphv1.ScoredTriple{scored("spouse / employer", "Borg", 0.7, stray), scored("city", "Acme", 0.3, nil)},
 			true},
-		{"only facts of its own", []*graphv1.ScoredTriple{scored("city", "Acme", 0.3, nil)}, false},
+		{"only facts of its own", []*graphv1.ScoredTriple{scored("works for", "Acme", 0.5, nil)}, false},
+		{"a fact that hardly fits", []*graphv1.ScoredTriple{scored("city", "Acme", 0.3, nil)}, true},
+		{"… with a word of the question", []*graphv1.ScoredTriple{scored("employees", "Acme", 0.3, nil)}, false},
+		{"… that a ranker knows better", []*graphv1.ScoredTriple{{RelationScore: proto.Float32(0.3), Probability: proto.Float32(0.9),
+			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: "firm", Object: "Acme"}}}, false},
 		{"nothing names the answer", []*graphv1.ScoredTriple{scored("spouse / employer", "Borg", 0.7, stray)}, false},
 	} {
 		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Acme"}},

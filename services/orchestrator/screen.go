@@ -154,15 +154,20 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	}
 	answer := run.GetAnswers()[0].GetAnswer()
 	paths := append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...)
-	best, joined := kgtext.FindBestGroup(kgtext.GroupPaths(paths), answer), (*graphv1.Triple)(nil)
+	var joined, unfit *graphv1.Triple
+	best := kgtext.FindBestGroup(kgtext.GroupPaths(paths), answer)
 	if best == nil {
 		joined = kgtext.FindUnasked(run.GetPgAkv().GetGroundGraph(), text, answer)
+		unfit = kgtext.FindUnfit(run.GetPgAkv().GetGroundGraph(), text, answer)
 		best = pathOf(run.GetAnswers()[0], text)
 	}
 	switch {
 	case joined != nil:
 		doubt(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not speak "+
 			"of each of these steps", joined.GetSubject(), joined.GetRelation()))
+	case unfit != nil:
+		doubt(run, fmt.Sprintf("the triples say \u201c%s\u201d of %s, which hardly fits the question", unfit.GetRelation(),
+			unfit.GetSubject()))
 	case best == nil:
 	case best.IsUnasked():
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",

@@ -48,13 +48,15 @@ func (r *repairer) dropComparatives() {
 	})
 }
 
-// isNoName reports whether words of a question in mixed case are no name: they have no capital.
+// isNoName reports whether words of a question in mixed case are no name: they have no capital, nor has the question
+// where it says them, behind its first word.
 func (r *repairer) isNoName(names []string) bool {
 	if r.question == "" || r.lower == r.question {
 		return false
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
-		_, isTitled := r.isTitled(name)
+		word, isTitled := r.isTitled(firstWord(name))
+		isTitled = isTitled && word != strings.ToLower(word) && strings.Contains(r.lower, " "+strings.ToLower(name))
 		return isTitled || name != strings.ToLower(name) || strings.ContainsAny(name, "0123456789") ||
 			len(strings.Fields(name)) < 2
 	})

@@ -159,12 +159,13 @@ func (r *repairer) askOfSeveral() {
 
 // countedOf is "how many genres does A have".
 var countedOf = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+(?:does|do|did)\s+(?:the\s+)?(` +
-	properName + `)\s+have\s*\?*$`)
+	properName + `(?:\s+\p{Ll}+){0,2}?)\s+(?:have|contain|play|speak|use)\s*\?*$`)
 
-// countOfNamed counts what a name has, where the draft does not have the name: "how many genres does A have".
+// countOfNamed counts what a name has, where the draft counts the name or does not have it: "how many genres does A
+// have".
 func (r *repairer) countOfNamed() {
 	m := countedOf.FindStringSubmatch(r.question)
-	if m == nil || slices.ContainsFunc(kgtext.ThingNames(r.plan), func(name string) bool {
+	if m == nil || !kgtext.IsListed(r.plan, r.plan.GetResult().GetVariable()) && slices.ContainsFunc(kgtext.ThingNames(r.plan), func(name string) bool {
 		return kgtext.Mentions(m[2], kgtext.Fold(name))
 	}) {
 		return

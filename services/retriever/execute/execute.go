@@ -185,17 +185,8 @@ func (r *runner) readValues() map[store.EntityID]*value {
 			}
 		}
 		r.sorts[v] = chooseSort(parsed, days[v])
-		for unit, n := range unitCounts {
-			if best := r.units[v]; n > unitCounts[best] || n == unitCounts[best] && unit < best {
-				r.units[v] = unit
-			}
-		}
-		// Numbers of another unit cannot be compared with most of the values.
-		for i := range parsed {
-			if parsed[i].isNumber && parsed[i].unit != "" && r.units[v] != "" && parsed[i].unit != r.units[v] {
-				parsed[i].isNumber = false
-			}
-		}
+		r.units[v] = chooseUnit(unitCounts)
+		r.convert(parsed, r.units[v], len(unitCounts) > 2)
 	}
 	for _, pair := range pairs {
 		if r.sorts[pair[0]] != r.sorts[pair[1]] && (r.sorts[pair[0]] == byDate || r.sorts[pair[1]] == byDate) {
@@ -206,6 +197,39 @@ func (r *runner) readValues() map[store.EntityID]*value {
 		r.countLacking(v, values)
 	}
 	return values
+}
+
+// chooseUnit returns the unit that most numbers have, which is a known one if any has such a unit.
+func chooseUnit(counts map[string]int) string {
+	best := ""
+	for unit, n := range counts {
+		switch known := kgtext.IsUnit(unit); {
+		case known != kgtext.IsUnit(best):
+			if known {
+				best = unit
+			}
+		case n > counts[best] || n == counts[best] && unit < best:
+			best = unit
+		}
+	}
+	return best
+}
+
+// convert gives numbers one unit. Those of another measure cannot be compared with these, nor can those without a unit
+// if the others have several.
+func (r *runner) convert(values []value, unit string, isMixed bool) {
+	bare := 0
+	for i := range values {
+		v := &values[i]
+		if isMixed && kgtext.IsUnit(unit) && v.isNumber && v.unit == "" {
+			v.isNumber = false
+			bare++
+		}
+		v.convert(unit)
+	}
+	if bare > 0 {
+		r.result.Limits = append(r.result.Limits, kgtext.FormatCount(bare, "value")+" without a unit were left out")
+	}
 }
 
 // computes reports whether the result is computed of values.

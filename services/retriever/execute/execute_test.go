@@ -31,6 +31,8 @@ func films() *storetest.Graph {
 		[3]string{"Long", "runs through", "Velmora"}, [3]string{"Long", "runs through", "Tessen"},
 		[3]string{"Short", "runs through", "Velmora"}, [3]string{"Long", "nickname", "the old one"},
 		[3]string{"Short", "nickname", "the new one"},
+		[3]string{"Low Door", "height", "185 (centimetres)"}, [3]string{"Mid Door", "height", "175 cm"},
+		[3]string{"Great Door", "height", "12 metres"}, [3]string{"Old Door", "height", "3 hours"},
 	)
 }
 
@@ -116,7 +118,13 @@ func TestPlans(t *testing.T) {
 		{"a bound in the unit of most", plan(list, "state", match(v("state"), "area", v("area")),
 			condition("area", greater, "300 km")), "", "", []string{"Velmora"}, 0, 1, ""},
 		{"a bound in another unit", plan(list, "state", match(v("state"), "area", v("area")),
-			condition("area", greater, "100 feet")), "", "", nil, 0, 1, "nothing in the knowledge graph fulfils"},
+			condition("area", greater, "1,000,000 feet")), "", "", []string{"Velmora"}, 0, 1, ""},
+		{"a bound of another measure", plan(list, "state", match(v("state"), "area", v("area")),
+			condition("area", greater, "100 hours")), "", "", nil, 0, 1, "nothing in the knowledge graph fulfils"},
+		{"the best of values in several units", plan(list, "door", match(v("door"), "height", v("height")),
+			rank(&graphv1.QueryRank{Variable: "height", Descending: true})), "", "", []string{"Great Door"}, 0, 1, ""},
+		{"a sum of values in several units", plan(sum, "height", match(v("door"), "height", v("height"))),
+			"1560", "centimetre", []string{"Great Door", "Low Door", "Mid Door", "Old Door"}, 0, 1, ""},
 		{"the earliest, over those with a year", plan(list, "film", byVell, year,
 			rank(&graphv1.QueryRank{Variable: "year"})), "", "", []string{"Low Tide"}, 3, 1, ""},
 		{"ties are kept", plan(list, "film", match(v("film"), "year", v("year")),
@@ -293,6 +301,20 @@ func TestClausesAreJoinedWhateverTheirOrder(t *testing.T) {
 	g := storetest.NewGraph(triples...)
 	got, err := execute.Run(t.Context(), g, p, 100, execute.Limits{})
 	if err != nil || got.Total != 1 || len(got.Rows) != 1 || g.EntityName(got.Rows[0].Cells[0]) != "river 6" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestValuesWithoutAUnitAreLeftOutAmongSeveralUnits(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Low Door", "height", "185 (centimetres)"},
+		[3]string{"Great Door", "height", "12 metres"}, [3]string{"Old Door", "height", "1.9"},
+		[3]string{"Tall Door", "height", "400"})
+	p := plan(list, "door", match(v("door"), "height", v("height")),
+		rank(&graphv1.QueryRank{Variable: "height", Descending: true}))
+	got, err := execute.Run(t.Context(), g, p, 100, execute.Limits{})
+	if err != nil || len(got.Rows) != 1 || g.EntityName(got.Rows[0].Cells[0]) != "Great Door" ||
+		!slices.Equal(got.Limits, []string{"2 values without a unit were left out"}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

@@ -54,6 +54,15 @@ func parseValue(text string) value {
 	return v
 }
 
+// convert gives a number the unit of most values. Numbers of another measure cannot be compared with these.
+func (v *value) convert(unit string) {
+	if !v.isNumber || v.unit == "" || unit == "" {
+		return
+	}
+	q, ok := kgtext.Quantity{Number: v.number, Unit: v.unit}.In(unit)
+	v.number, v.unit, v.isNumber = q.Number, q.Unit, ok
+}
+
 func lastDay(d kgtext.Date) string {
 	month, day := d.Month, d.Day
 	if month == 0 {

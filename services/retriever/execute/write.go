@@ -173,12 +173,14 @@ func (w *writer) condition(c *graphv1.QueryCondition) {
 	literal := parseValue(c.GetValue())
 	switch w.sorts[v] {
 	case byNumber:
+		isYear := !literal.isNumber && literal.isDate
+		literal.convert(w.units[v])
 		number := literal.number
 		switch {
-		case !literal.isNumber && literal.isDate:
+		case isYear:
 			number = float64(literal.year)
-		case !literal.isNumber, literal.unit != "" && w.units[v] != "" && literal.unit != w.units[v]:
-			w.writeCondition("false") // feet are no metres
+		case !literal.isNumber:
+			w.writeCondition("false") // feet are no hours
 			return
 		}
 		w.writeCondition(w.property(v, false) + " " + operatorTexts[op] + " " + formatLiteral(number))

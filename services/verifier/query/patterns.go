@@ -198,9 +198,12 @@ func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate
 	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question)
 }
 
-// gap is by how much a relation that is not here fits better than the best here.
+// gap is by how much a relation that is not here fits better than the best here, which lacks a word of the plan.
 func (x *alignment) gap(best *graphv1.RelationCandidate, phrase string, found *graphv1.PatternCandidates) float64 {
 	gap := 0.0
+	if best.GetWords() == 1 {
+		return gap
+	}
 	for _, c := range found.GetElsewhere() {
 		if slices.ContainsFunc(found.GetCandidates(), func(here *graphv1.RelationCandidate) bool {
 			return here.GetSteps()[0].GetRelation() == c.GetSteps()[0].GetRelation()

@@ -971,6 +971,22 @@ func TestARelationThatIsHereTooIsNotMissing(t *testing.T) {
 	}
 }
 
+func TestARelationWithTheWordsOfThePlanIsNotMissing(t *testing.T) {
+	t.Parallel()
+	terms := []*graphv1.TermCandidates{{Name: "Mara Vell", Links: []*graphv1.EntityLink{link("Mara Vell", exact, 1)}}}
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "discovered by", entity("Mara Vell"))}}
+	for words, isThere := range map[float32]bool{1: true, 0: false} {
+		here := candidate("finder", .6, .5, func(c *graphv1.RelationCandidate) { c.Words = words })
+		got := query.New(query.DefaultConfig()).Align("What did Mara Vell discover?", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{here},
+				Elsewhere: []*graphv1.RelationCandidate{candidate("discovered", 1, .8)}}})
+		if (got.Plan != nil) != isThere {
+			t.Errorf("%v of the words: %q", words, got.Reason)
+		}
+	}
+}
+
 func TestWhatMeasuresThingsIsNotHowManyThereAre(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
