@@ -41,13 +41,22 @@ func IsNumbered(name string) bool { return numbered.MatchString(name) }
 // AsksWho reports whether a question is for a person, or for what acts as one.
 func AsksWho(question string) bool { return asksWho.MatchString(question) }
 
+// AsksThings reports whether a question is for things of a kind, in the plural, which is no time: "which awards did".
+func AsksThings(question string) bool {
+	m := asksThings.FindStringSubmatch(question)
+	return m != nil && !IsTime(m[1]) && !strings.HasPrefix(m[1], "number")
+}
+
 // IsValue reports whether a name is a date or a number, and the name of nothing.
 func IsValue(name string) bool {
 	_, isDate := ParseDate(name)
-	return isDate || !strings.ContainsFunc(WithoutUnit(name), unicode.IsLetter)
+	q, isNumber := ParseQuantity(name)
+	return isDate || !strings.ContainsFunc(name, unicode.IsLetter) || isNumber && IsUnit(q.Unit)
 }
 
 var (
+	asksThings = regexp.MustCompile(`(?i)^\s*(?:which|what) (\p{L}{3,}s) ` +
+		`(?:did|does|do|has|have|had|is|are|was|were)\b`)
 	asksWho    = regexp.MustCompile(`(?i)^\s*(?:by |to |with |for )?(?:who|whom|whose)\b`)
 	asksNumber = regexp.MustCompile(`^(?:(?:in|on|at|since|from|until|by|to) )?` +
 		`(when|(?:what|which) (?:year|date|day|month|century|decade)|` +

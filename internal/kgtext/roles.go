@@ -27,10 +27,11 @@ var roles = readRoles(map[string]map[string]string{
 		"residence": "residence live lives lived living reside resides resided",
 	},
 	"work": {
-		"founder":   "founder founders founded found cofounder cofounders",
-		"owner":     "owner owners owns owned",
-		"employer":  "employer employers employed employs employ hired",
-		"education": "studied study studies educated education attended graduated",
+		"founder":    "founder founders founded found cofounder cofounders",
+		"owner":      "owner owners owns owned",
+		"subsidiary": "subsidiary subsidiaries",
+		"employer":   "employer employers employed employs employ hired",
+		"education":  "studied study studies educated education attended graduated",
 	},
 	"crew": {
 		"director": "director directors directed direct directs",
@@ -61,7 +62,7 @@ var roles = readRoles(map[string]map[string]string{
 })
 
 // opposites are the roles that relations say of their subjects.
-var opposites = map[string]string{"parent": "child", "child": "parent"}
+var opposites = map[string]string{"parent": "child", "child": "parent", "owner": "subsidiary", "subsidiary": "owner"}
 
 func readRoles(groups map[string]map[string]string) map[string]role {
 	all := map[string]role{}
@@ -132,7 +133,7 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 func Kin(relation string) string {
 	words := VerbaliseRelation(relation)
 	for _, r := range findRoles(words) {
-		if opposite := opposites[r.name]; opposite != "" {
+		if opposite := opposites[r.name]; opposite != "" && r.group == "kin" {
 			if strings.HasSuffix(words, " of") {
 				return opposite // of "father of"
 			}

@@ -27,6 +27,8 @@ func TestOtherRole(t *testing.T) {
 		{"the same measure", "How tall is Anna Lind?", "elevation", ""},
 		{"another relation of states", "Is Orla a neighbour of Anna Lind?", "diplomatic relation", "diplomacy"},
 		{"the same relation of states", "Is Orla a neighbour of Anna Lind?", "shares border with", ""},
+		{"who owns it by its subsidiary", "Which company owns Anna Lind?", "subsidiary", "subsidiary"},
+		{"who owns it by being one", "Which company owns Anna Lind?", "^subsidiary", ""},
 		{"a code of an area", "What is the area of Anna Lind?", "areaCode", "code"},
 		{"the area in total", "What is the area of Anna Lind?", "areaTotal", ""},
 		{"a density of population", "What is the population of Anna Lind?", "populationDensity", "density"},

@@ -110,11 +110,12 @@ var units = map[string]struct {
 	measure string
 	scale   float64
 }{
-	"millimetre": {"length", 0.001}, "centimetre": {"length", 0.01}, "metre": {"length", 1}, "kilometre": {"length", 1000},
-	"inch": {"length", 0.0254}, "foot": {"length", 0.3048}, "mile": {"length", 1609.344},
-	"square metre": {"area", 1}, "hectare": {"area", 1e4}, "square kilometre": {"area", 1e6}, "acre": {"area", 4046.8564224},
-	"square mile": {"area", 2589988.110336},
-	"gram":        {"mass", 0.001}, "kilogram": {"mass", 1}, "pound": {"mass", 0.45359237}, "tonne": {"mass", 1000},
+	"millimetre": {"length", 0.001}, "centimetre": {"length", 0.01}, "metre": {"length", 1},
+	"kilometre": {"length", 1000},
+	"inch":      {"length", 0.0254}, "foot": {"length", 0.3048}, "mile": {"length", 1609.344},
+	"square metre": {"area", 1}, "hectare": {"area", 1e4}, "square kilometre": {"area", 1e6},
+	"acre": {"area", 4046.8564224}, "square mile": {"area", 2589988.110336},
+	"gram": {"mass", 0.001}, "kilogram": {"mass", 1}, "pound": {"mass", 0.45359237}, "tonne": {"mass", 1000},
 	"second": {"time", 1}, "minute": {"time", 60}, "hour": {"time", 3600}, "day": {"time", 86400},
 	"percent": {"share", 1},
 }
@@ -131,8 +132,8 @@ func normaliseUnit(s string) string {
 // IsUnit reports whether a word is a known unit.
 func IsUnit(word string) bool { return units[word].measure != "" }
 
-// In returns a quantity in another unit; false if that measures something else, or one is unknown.
-func (q Quantity) In(unit string) (Quantity, bool) {
+// Convert returns a quantity in another unit; false if that measures something else, or one is unknown.
+func (q Quantity) Convert(unit string) (Quantity, bool) {
 	from, to := units[q.Unit], units[unit]
 	if q.Unit == unit {
 		return q, true

@@ -100,7 +100,7 @@ func TestQuantitiesAreConvertedWithinAMeasure(t *testing.T) {
 		{"5 wugs", "metre", 0, false}, {"5 kg", "metre", 0, false}, {"5", "metre", 0, false},
 	} {
 		q, _ := kgtext.ParseQuantity(c.text)
-		got, ok := q.In(c.unit)
+		got, ok := q.Convert(c.unit)
 		if ok != c.ok || ok && (math.Abs(got.Number-c.want) > 1e-9 || got.Unit != c.unit) {
 			t.Errorf("%q in %s: %+v, %v", c.text, c.unit, got, ok)
 		}

@@ -166,8 +166,8 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 		doubt(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not speak "+
 			"of each of these steps", joined.GetSubject(), joined.GetRelation()))
 	case unfit != nil:
-		doubt(run, fmt.Sprintf("the triples say \u201c%s\u201d of %s, which hardly fits the question", unfit.GetRelation(),
-			unfit.GetSubject()))
+		doubt(run, fmt.Sprintf("the triples say \u201c%s\u201d of %s, which hardly fits the question",
+			unfit.GetRelation(), unfit.GetSubject()))
 	case best == nil:
 	case best.IsUnasked():
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",
@@ -230,11 +230,16 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
 }
 
-// doubtName doubts a date or a number as the answer to a question for who: when something was discovered does not say
-// by whom.
+// doubtName doubts a date or a number as the answer to a question for who or for things: when something was discovered
+// does not say by whom, and how many awards there are not which.
 func doubtName(run *orchestratorv1.Run, text string) {
-	if len(run.GetAnswers()) > 0 && kgtext.AsksWho(text) && kgtext.IsValue(run.GetAnswers()[0].GetAnswer()) {
-		doubt(run, "the question asks who, and the answer is no name")
+	if len(run.GetAnswers()) == 0 || !kgtext.AsksWho(text) && !kgtext.AsksThings(text) {
+		return
+	}
+	first := run.GetAnswers()[0]
+	isSubject := func(t *graphv1.Triple) bool { return t.GetSubject() == first.GetAnswer() } // the film 300
+	if kgtext.IsValue(first.GetAnswer()) && !slices.ContainsFunc(first.GetEvidence(), isSubject) {
+		doubt(run, "the question asks for a name, and the answer is none")
 	}
 }
 

@@ -165,9 +165,12 @@ var countedOf = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+(?:
 // have".
 func (r *repairer) countOfNamed() {
 	m := countedOf.FindStringSubmatch(r.question)
-	if m == nil || !kgtext.IsListed(r.plan, r.plan.GetResult().GetVariable()) && slices.ContainsFunc(kgtext.ThingNames(r.plan), func(name string) bool {
-		return kgtext.Mentions(m[2], kgtext.Fold(name))
-	}) {
+	if m == nil {
+		return
+	}
+	isNamed := func(name string) bool { return kgtext.Mentions(m[2], kgtext.Fold(name)) }
+	countsName := kgtext.IsListed(r.plan, r.plan.GetResult().GetVariable())
+	if !countsName && slices.ContainsFunc(kgtext.ThingNames(r.plan), isNamed) {
 		return
 	}
 	before := r.describePlan()

@@ -59,7 +59,7 @@ func (v *value) convert(unit string) {
 	if !v.isNumber || v.unit == "" || unit == "" {
 		return
 	}
-	q, ok := kgtext.Quantity{Number: v.number, Unit: v.unit}.In(unit)
+	q, ok := kgtext.Quantity{Number: v.number, Unit: v.unit}.Convert(unit)
 	v.number, v.unit, v.isNumber = q.Number, q.Unit, ok
 }
 
