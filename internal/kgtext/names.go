@@ -80,16 +80,13 @@ func UnknownName(question string, entities []string) string {
 	return names[0].text
 }
 
-// NamesNone reports whether a question has no name, in capitals or as one of some entities, nor a word of theirs:
-// "which countries do the films come from". It is false without entities and for questions in lower case.
+// NamesNone reports whether a question has no name, in capitals or as one of some entities: "which countries do the
+// films come from". It is false without entities and for questions in lower case.
 func NamesNone(question string, entities []string) bool {
 	if len(entities) == 0 || question == strings.ToLower(question) || len(spelledNames(question, 1)) > 0 {
 		return false
 	}
-	beginnings := beginningsOf(entities)
-	return !slices.ContainsFunc(strings.Fields(Fold(question)), func(word string) bool {
-		return !english[word] && beginnings[beginning(word)]
-	})
+	return !slices.ContainsFunc(entities, func(e string) bool { return SharedWords(e, question) == 1 })
 }
 
 // beginningsOf returns the beginnings of the words of entities.

@@ -33,6 +33,10 @@ var roles = readRoles(map[string]map[string]string{
 		"employer":   "employer employers employed employs employ hired",
 		"education":  "studied study studies educated education attended graduated",
 	},
+	"office": {
+		"successor":   "successor successors",
+		"predecessor": "predecessor predecessors",
+	},
 	"crew": {
 		"director": "director directors directed direct directs",
 		"writer": "writer writers wrote written write writes author authors screenwriter screenwriters screenplay " +
@@ -62,7 +66,8 @@ var roles = readRoles(map[string]map[string]string{
 })
 
 // opposites are the roles that relations say of their subjects.
-var opposites = map[string]string{"parent": "child", "child": "parent", "owner": "subsidiary", "subsidiary": "owner"}
+var opposites = map[string]string{"parent": "child", "child": "parent", "owner": "subsidiary", "subsidiary": "owner",
+	"successor": "predecessor", "predecessor": "successor"}
 
 func readRoles(groups map[string]map[string]string) map[string]role {
 	all := map[string]role{}

@@ -29,6 +29,8 @@ func TestOtherRole(t *testing.T) {
 		{"the same relation of states", "Is Orla a neighbour of Anna Lind?", "shares border with", ""},
 		{"who owns it by its subsidiary", "Which company owns Anna Lind?", "subsidiary", "subsidiary"},
 		{"who owns it by being one", "Which company owns Anna Lind?", "^subsidiary", ""},
+		{"who came before by who came after", "Who was the predecessor of Anna Lind?", "successor", "successor"},
+		{"who came before by having come after", "Who was the predecessor of Anna Lind?", "^successor", ""},
 		{"a code of an area", "What is the area of Anna Lind?", "areaCode", "code"},
 		{"the area in total", "What is the area of Anna Lind?", "areaTotal", ""},
 		{"a density of population", "What is the population of Anna Lind?", "populationDensity", "density"},

@@ -67,6 +67,13 @@ func IsTime(text string) bool {
 	return slices.ContainsFunc(contentWords(text), func(w string) bool { return slices.Contains(timeWords, w) })
 }
 
+// placeForm are words of relations to where things are.
+var placeForm = regexp.MustCompile(`(?i)\b(?:location|located|country|continent|state|province|region|county|` +
+	`district|city|town|place)$|\b(?:location|located|part of)\b|^(?:is )?in$`)
+
+// IsPlace reports whether a relation says where things are, by its words.
+func IsPlace(relation string) bool { return placeForm.MatchString(VerbaliseRelation(relation)) }
+
 // timeQuestion matches words that order or place in time.
 var timeQuestion = regexp.MustCompile(
 	`(?i)\b(?:first|earliest|earlier|last|latest|later|newest|newer|oldest|older|young\w*|` +

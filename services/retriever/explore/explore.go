@@ -212,19 +212,52 @@ func (e *explorer) isRow(o open) (bool, error) {
 
 // implying returns which of the relations on a variable is nearest to a kind, and how near. Where a relation has the
 // name of the kind, no other implies it: what has a country is no continent. Nor does one of things that are something
-// else.
+// else, nor that things are in a place: there it is what they all have, as dishes have ingredients.
 func (e *explorer) implying(variable, kind string) (nearest store.RelationID, near float32, err error) {
 	own, isOwn, err := e.snap.Relation(e.ctx, kind)
 	if err != nil || isOwn && !e.isTable() && !slices.Contains(e.bound[variable], own) {
 		return 0, 0, err
 	}
+	inPlace := false
 	for _, r := range e.bound[variable] {
-		if c := e.cosine(r, kind); c > near {
+		if name := e.snap.RelationName(r); kgtext.IsPlace(name) && !kgtext.SharesWord(kind, name) {
+			inPlace = true
+		} else if c := e.cosine(r, kind); c > near {
 			nearest, near = r, c
+		}
+	}
+	if near == 0 && inPlace {
+		if nearest, near, err = e.haveNear(variable, kind); err != nil {
+			return 0, 0, err
 		}
 	}
 	if isOther, err := e.isOther(variable, kind); isOther || err != nil {
 		return 0, 0, err
+	}
+	return nearest, near, nil
+}
+
+// haveNear returns the relation to a kind of which all that a variable can be have one as near as that, and how near it
+// is.
+func (e *explorer) haveNear(variable, kind string) (nearest store.RelationID, near float32, err error) {
+	near = 1
+	for _, id := range sample(e.domains[variable], sampled) {
+		relations, err := e.snap.Relations(e.ctx, id, store.Out)
+		if err != nil {
+			return 0, 0, err
+		}
+		own, most := store.RelationID(0), float32(0)
+		for _, r := range relations {
+			if c := e.cosine(r.Relation, kind); c > most && !kgtext.IsPlace(e.snap.RelationName(r.Relation)) {
+				own, most = r.Relation, c
+			}
+		}
+		if most < near {
+			nearest, near = own, most
+		}
+	}
+	if len(e.domains[variable]) == 0 {
+		near = 0
 	}
 	return nearest, near, nil
 }

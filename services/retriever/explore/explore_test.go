@@ -474,6 +474,47 @@ func TestARowOfATableIsWhateverTheTableIsOf(t *testing.T) {
 	}
 }
 
+func TestAMeasureOfThingsDoesNotCountThem(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Orla Hall", "floorArea", "90"}, [3]string{"Orla Hall", "floorCount", "3"},
+		[3]string{"Tessen Hall", "floorArea", "80"}, [3]string{"Tessen Hall", "floorCount", "4"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "floors", variable("n")), {Clause: &graphv1.QueryClause_Rank{
+			Rank: &graphv1.QueryRank{Variable: "n", Count: true, GroupBy: "x"}}}}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "what has the fewest floors", plan, nil)
+	if err != nil || show(g, patterns[0]) != "floorCount" {
+		t.Errorf("got %q, %v", show(g, patterns[0]), err)
+	}
+}
+
+func TestAPlaceImpliesNoKindButWhatAllHaveThereDoes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		relation, kind, own string
+		implied             bool
+	}{
+		{"hall country", "hall", "", true}, {"hall crossed", "hall", "", true}, {"locationCountry", "hall", "", false},
+		{"locationCountry", "hall", "Orla Hall", false}, {"locationCountry", "hall", "Orla Hall, Tessen", true},
+	} {
+		facts := [][3]string{{"Orla Hall", c.relation, "Velmora"}, {"Tessen", c.relation, "Velmora"},
+			{"Per Holm", "type", "person"}, {"Velmora", "type", "province"}}
+		for name := range strings.SplitSeq(c.own, ", ") {
+			facts = append(facts, [3]string{name, "hall height", "12"})
+		}
+		g := storetest.NewGraph(facts...)
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(c.kind)), match(variable("x"), c.relation, entity("Velmora"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which halls are there", plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := append(patterns[0].Candidates, patterns[0].Elsewhere...)
+		if got := len(all) > 0 && all[0].Implied > .25; got != c.implied {
+			t.Errorf("%s by %s, %q with one: implied %v, %+v", c.kind, c.relation, c.own, got, all)
+		}
+	}
+}
+
 func TestWhatARelationIsByItsNameAndItsValues(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph(

@@ -149,7 +149,6 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	}
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
-	asksWho := kgtext.AsksWho(e.question) && e.isAsked(o)
 	for i := range candidates {
 		c := &candidates[i]
 		c.Trust = trust
@@ -164,6 +163,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	if e.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS || o.excluded {
 		joins = 0.05
 	}
+	misfit := e.findMisfits(o)
 	common, valued := addCommon(o.phrase, candidates), e.valued[o.pattern.GetEnd().GetVariable()]
 	slices.SortStableFunc(candidates, func(a, b Candidate) int {
 		switch { // "after 2010" bounds a time, if there is one
@@ -172,8 +172,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		case byYear && !a.Time && b.Time:
 			return 1
 		}
-		return cmp.Compare(Score(b, valued, joins)+common(b)-e.misfit(b, asksWho),
-			Score(a, valued, joins)+common(a)-e.misfit(a, asksWho))
+		return cmp.Compare(Score(b, valued, joins)+common(b)-misfit(b), Score(a, valued, joins)+common(a)-misfit(a))
 	})
 	e.preferNamed(o, candidates)
 	e.preferVoice(o, candidates)
@@ -202,16 +201,25 @@ func (e *explorer) saysOther(phrase string, c Candidate) bool {
 	return kgtext.Kin(phrase) == "" && kgtext.OtherRole(phrase, "", steps) != ""
 }
 
-// misfit is what is taken from the score of a relation that cannot be meant: to dates and numbers, where the question
-// asks who, or of one of several by its number, where the question has none: "1st runway length".
-func (e *explorer) misfit(c Candidate, asksWho bool) float32 {
-	switch {
-	case asksWho && c.Comparable > 0.5:
-		return 1
-	case hasDigit(kgtext.WithoutUnit(e.lastName(c))) && !hasDigit(e.question):
-		return 0.2
+// findMisfits returns what is taken from the score of a relation that cannot be meant: to dates and numbers, where the
+// question asks who; to a measure of what the plan counts, such as the floor area where floors are counted; of one of
+// several by its number, where the question has none: "1st runway length".
+func (e *explorer) findMisfits(o open) func(Candidate) float32 {
+	asksWho := kgtext.AsksWho(e.question) && e.isAsked(o)
+	counts := slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		rank := c.GetRank()
+		return rank.GetCount() && rank.GetVariable() == o.pattern.GetEnd().GetVariable()
+	})
+	return func(c Candidate) float32 {
+		name := e.lastName(c)
+		switch {
+		case asksWho && c.Comparable > 0.5, counts && kgtext.IsMeasure(name) && !kgtext.SharesRole(o.phrase, name):
+			return 1
+		case hasDigit(kgtext.WithoutUnit(name)) && !hasDigit(e.question):
+			return 0.2
+		}
+		return 0
 	}
-	return 0
 }
 
 func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789") }
