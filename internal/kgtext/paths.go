@@ -89,19 +89,21 @@ func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.
 // knew, the wrong ones had .16 and .26, right ones .22 and from .38 on.
 const hardlyFits = 0.3
 
-// FindUnfit returns the triple of a ground graph that names an answer, if its relation hardly fits the question, which
-// has no word of it, and no ranker knows better: an epoch, where a question asks when something was discovered. It is
-// nil for other answers.
+// FindUnfit returns the triple of a ground graph that names an answer, if no ranker knows that it is asked for, and its
+// relation hardly fits the question, which has no word of it, or says when somebody was born or died where something
+// else has a time: an epoch, or a birth, where a question asks when something was discovered. It is nil for other
+// answers.
 func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
 	naming := findNaming(ground, question, answer)
-	if len(naming) == 0 {
+	isRanked := func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 }
+	if len(naming) == 0 || slices.ContainsFunc(naming, isRanked) {
 		return nil
 	}
 	nearest := slices.MaxFunc(naming, compareRelations)
 	words := VerbaliseRelation(nearest.GetTriple().GetRelation())
-	isRanked := slices.ContainsFunc(naming, func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 })
-	if isRanked || nearest.RelationScore == nil || nearest.GetRelationScore() >= hardlyFits ||
-		SharesWord(words, question) || SharesRole(words, question) {
+	hardly := nearest.RelationScore != nil && nearest.GetRelationScore() < hardlyFits
+	isOfLife := asksWhen.MatchString(question) && namesLife(words) && !namesLife(question)
+	if !isOfLife && (!hardly || SharesWord(words, question) || SharesRole(words, question)) {
 		return nil
 	}
 	return nearest.GetTriple()

@@ -103,6 +103,11 @@ func SharesRole(a, b string) bool {
 	return slices.ContainsFunc(findRoles(a), func(r role) bool { return slices.Contains(others, r) })
 }
 
+// namesLife reports whether a text names a birth, a death or where somebody lives.
+func namesLife(text string) bool {
+	return slices.ContainsFunc(findRoles(text), func(r role) bool { return r.group == "life" })
+}
+
 // IsMeasure reports whether a relation says how long, high or heavy things are, and not how many there are.
 func IsMeasure(relation string) bool {
 	return slices.ContainsFunc(findRoles(VerbaliseRelation(relation)), func(r role) bool {

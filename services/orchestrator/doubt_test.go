@@ -175,6 +175,28 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 	}
 }
 
+func TestABirthIsNotWhenSomethingElseWas(t *testing.T) {
+	for _, c := range []struct {
+		question, relation string
+		doubted            bool
+	}{
+		{"When did Anna Lind's career begin?", "birthYear", true}, {"When was Anna Lind born?", "birthYear", false},
+		{"When did Anna Lind's career begin?", "activeYear", false},
+		{"How old is Anna Lind?", "birthYear", false},
+	} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "1982"}},
+			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
+				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
+					Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{{
+						RelationScore: proto.Float32(0.5), Triple: &graphv1.Triple{Subject: "Anna Lind",
+							Relation: c.relation, Object: "1982"}}}}}}}}}
+		doubtPath(run, c.question)
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%s by %s: %v %q", c.question, c.relation, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
 func TestAFactThatTheQuestionAsksTheOtherWayRoundIsDoubted(t *testing.T) {
 	mouth := func(from, to string) *graphv1.Triple {
 		return &graphv1.Triple{Subject: from, Relation: "mouth", Object: to}
