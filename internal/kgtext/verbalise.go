@@ -89,8 +89,18 @@ func splitIdentifier(s string) string {
 // camelCase begins an identifier of several words: "birthPlace", and neither "iPhone" nor "YouTube".
 var camelCase = regexp.MustCompile(`\b\p{Ll}{2,}\p{Lu}\p{L}*`)
 
-// SplitCamelCase splits the words of a text that are identifiers in camelCase.
-func SplitCamelCase(text string) string { return camelCase.ReplaceAllStringFunc(text, splitCapitals) }
+// SplitCamelCase splits the words of a text that are identifiers in camelCase. Most texts have none, which is seen
+// sooner without the expression.
+func SplitCamelCase(text string) string {
+	var before rune
+	for _, r := range text {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			return camelCase.ReplaceAllStringFunc(text, splitCapitals)
+		}
+		before = r
+	}
+	return text
+}
 
 func splitCapitals(s string) string {
 	var b strings.Builder

@@ -223,7 +223,8 @@ func (p *parser) name(word string) string {
 	for {
 		t := p.peek()
 		if t.kind == markToken {
-			isInName := strings.Contains("-–'’&/", t.text) || t.text == "." && len(word) <= maxAbbreviated
+			isInName := t.text == "&" || !t.isApart &&
+				(strings.Contains("-–'’/", t.text) || t.text == "." && len(word) <= maxAbbreviated)
 			if !isInName || p.isMethodAhead() || p.i+1 >= len(p.tokens) || p.tokens[p.i+1].kind != wordToken {
 				return text
 			}

@@ -18,6 +18,7 @@ func TestDecode(t *testing.T) {
 			"?film type → film; ?film directed by → Mara Vell; count ?film"},
 		{"names without quotes", `Club(A.F.C. Orla-Süd, St. Mara).get("members")`,
 			"?club is A.F.C. Orla-Süd or St. Mara; ?club members → ?members; ?members"},
+		{"a difference is no name", `sum(budget - cost)`, "?thing is budget or cost; ?thing number → ?number; sum of ?number"},
 		{"an attribute", `Thing("velmora").get("population")`,
 			"?thing is velmora; ?thing population → ?population; ?population"},
 		{"a superlative and what hangs on it", `Town().least("inhabitants").get("mayor")`,

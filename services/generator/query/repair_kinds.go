@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -38,7 +39,7 @@ func (r *repairer) nameKinds() {
 	for i, c := range r.plan.GetClauses() {
 		kind := typeOf(c)
 		name, ok := r.isTitled(kind)
-		if !ok || kind == "" || len(strings.Fields(kind)) < 2 && name[1:] == strings.ToLower(name[1:]) {
+		if !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name) {
 			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
 		}
 		named := valuesClause(c.GetMatch().GetStart().GetVariable(), []string{name})
@@ -47,6 +48,12 @@ func (r *repairer) nameKinds() {
 		r.plan.Clauses[i] = named
 		return
 	}
+}
+
+// hasInnerCapital reports whether a word has a capital behind its first letter.
+func hasInnerCapital(word string) bool {
+	_, first := utf8.DecodeRuneInString(word)
+	return strings.ContainsFunc(word[first:], unicode.IsUpper)
 }
 
 // splitKeyword makes a fact of a name that begins with the word of a relation: Film(actor Per Holm).

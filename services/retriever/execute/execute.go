@@ -185,8 +185,7 @@ func (r *runner) readValues() map[store.EntityID]*value {
 			}
 		}
 		r.sorts[v] = chooseSort(parsed, days[v])
-		r.units[v] = chooseUnit(unitCounts)
-		r.convert(parsed, r.units[v], len(unitCounts) > 2)
+		r.convert(v, parsed, unitCounts)
 	}
 	for _, pair := range pairs {
 		if r.sorts[pair[0]] != r.sorts[pair[1]] && (r.sorts[pair[0]] == byDate || r.sorts[pair[1]] == byDate) {
@@ -199,33 +198,32 @@ func (r *runner) readValues() map[store.EntityID]*value {
 	return values
 }
 
-// chooseUnit returns the unit that most numbers have, which is a known one if any has such a unit.
-func chooseUnit(counts map[string]int) string {
-	best := ""
-	for unit, n := range counts {
-		switch known := kgtext.IsUnit(unit); {
-		case known != kgtext.IsUnit(best):
-			if known {
-				best = unit
-			}
-		case n > counts[best] || n == counts[best] && unit < best:
+// convert gives the numbers of a variable the unit that most of them have, of those known if there are several.
+// Numbers of another measure cannot be compared with these, nor can those without a unit among several.
+func (r *runner) convert(variable string, values []value, unitCounts map[string]int) {
+	known := 0
+	for unit := range unitCounts {
+		if kgtext.IsUnit(unit) {
+			known++
+		}
+	}
+	best, isMixed := "", known > 1
+	for unit, n := range unitCounts {
+		if isMixed && !kgtext.IsUnit(unit) {
+			continue
+		}
+		if most := unitCounts[best]; best == "" && isMixed || n > most || n == most && unit < best {
 			best = unit
 		}
 	}
-	return best
-}
-
-// convert gives numbers one unit. Those of another measure cannot be compared with these, nor can those without a unit
-// if the others have several.
-func (r *runner) convert(values []value, unit string, isMixed bool) {
+	r.units[variable] = best
 	bare := 0
 	for i := range values {
-		v := &values[i]
-		if isMixed && kgtext.IsUnit(unit) && v.isNumber && v.unit == "" {
+		if v := &values[i]; isMixed && v.isNumber && v.unit == "" {
 			v.isNumber = false
 			bare++
 		}
-		v.convert(unit)
+		values[i].convert(best)
 	}
 	if bare > 0 {
 		r.result.Limits = append(r.result.Limits, kgtext.FormatCount(bare, "value")+" without a unit were left out")

@@ -48,7 +48,7 @@ type evidence struct {
 	*graphv1.ScoredTriple
 	// mentioned is set if the question names its subject or object.
 	mentioned bool
-	// isNoName is set if the object is a date or a number, and the question asks who.
+	// isNoName is set if the object is a date or a number that the question does not name, and it asks who.
 	isNoName bool
 	// relevance is its cosine to the question, plus NameWeight if it is mentioned, plus the
 	// probability of the relation path it belongs to.
@@ -110,8 +110,8 @@ func collectEvidence(question string, ground *graphv1.GroundGraph, nameWeight fl
 			if k := Key(t.GetTriple()); !seen[k] {
 				seen[k] = true
 				e := &evidence{ScoredTriple: t, relevance: t.GetQuestionScore() + t.GetProbability(),
-					isNoName: asksWho && kgtext.IsValue(t.GetTriple().GetObject()),
-					subject:  kgtext.Fold(t.GetTriple().GetSubject()), object: kgtext.Fold(t.GetTriple().GetObject())}
+					subject: kgtext.Fold(t.GetTriple().GetSubject()), object: kgtext.Fold(t.GetTriple().GetObject())}
+				e.isNoName = asksWho && kgtext.IsValue(t.GetTriple().GetObject()) && !words.Mention(e.object)
 				if isProperName(t.GetTriple().GetSubject()) && words.Mention(e.subject) ||
 					isProperName(t.GetTriple().GetObject()) && words.Mention(e.object) {
 					e.mentioned, e.relevance = true, e.relevance+nameWeight
@@ -141,7 +141,7 @@ func nearestEvidence(pool []*evidence, i int, draft *graphv1.Triple, cfg Config)
 		if e.mentioned || subject != "" && (e.subject == subject || e.object == subject) {
 			s += cfg.NameWeight
 		}
-		if e.isNoName {
+		if e.isNoName && !kgtext.IsValue(draft.GetObject()) {
 			s -= noName
 		}
 		if s >= score && (best == nil || s > score) { // NaN is near nothing

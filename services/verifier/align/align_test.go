@@ -341,6 +341,13 @@ func TestAlignFoldsNamesOnce(t *testing.T) {
 
 func TestWhoIsNoDate(t *testing.T) {
 	t.Parallel()
+	dated := ground(withScores(triple("Orla", "elected", "1998"), .9, .9), withScores(triple("Orla", "mayor", "Mara Vell"),
+		.6, .6))
+	got := align.Align("Who was elected in Orla?", pseudo(triple("Orla", "elected", "1999")), dated,
+		align.Config{MinSimilarity: .4, NameWeight: .3, MaxTriples: 10})
+	if objects := graph(got.FixedGraph); !slices.Equal(objects, []string{"1998"}) {
+		t.Errorf("a date that was drafted: %v", objects)
+	}
 	evidence := ground(withScores(triple("Orla", "discovered", "1868-11-17"), .9, .9),
 		withScores(triple("Orla", "discoverer", "Mara Vell"), .6, .6))
 	for question, want := range map[string]string{"Who discovered Orla?": "Mara Vell",
