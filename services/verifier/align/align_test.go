@@ -341,8 +341,8 @@ func TestAlignFoldsNamesOnce(t *testing.T) {
 
 func TestWhoIsNoDate(t *testing.T) {
 	t.Parallel()
-	dated := ground(withScores(triple("Orla", "elected", "1998"), .9, .9), withScores(triple("Orla", "mayor", "Mara Vell"),
-		.6, .6))
+	dated := ground(withScores(triple("Orla", "elected", "1998"), .9, .9),
+		withScores(triple("Orla", "mayor", "Mara Vell"), .6, .6))
 	got := align.Align("Who was elected in Orla?", pseudo(triple("Orla", "elected", "1999")), dated,
 		align.Config{MinSimilarity: .4, NameWeight: .3, MaxTriples: 10})
 	if objects := graph(got.FixedGraph); !slices.Equal(objects, []string{"1998"}) {
