@@ -141,6 +141,7 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		"48,000":      "Tessen | has a population of | at least 48,000",
 		"before 1850": "Orla | was founded before | 1850", "2 metres": "Per Holm | height | more than 2 metres",
 		"not over 3": "Per Holm | height | over 3 metres", "1,000 feet": "Per Holm | height | over 1,000 feet",
+		"200 cm": "Per Holm | height | over 200 cm", "1,000 hours": "Per Holm | height | over 1,000 hours",
 		"oldest": "Brisk | is | the oldest", "all of it": "Tessen | is | the largest in Orlanda",
 	})})
 	facts := ""
@@ -186,7 +187,9 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		{"a number at a bound", "It has 48,000 inhabitants or more.", supported, ""},
 		{"a quantity within a bound", "Per Holm is more than 2 metres high.", supported, ""},
 		{"a quantity beyond a bound", "He is not over 3 metres high.", contradicted, ""},
-		{"a quantity of another unit", "He is over 1,000 feet high.", unknown, ""},
+		{"a quantity beyond a bound in another unit", "He is over 1,000 feet high.", contradicted, ""},
+		{"a quantity within a bound in another unit", "He is over 200 cm high.", supported, ""},
+		{"a quantity of another measure", "He is over 1,000 hours high.", unknown, ""},
 		{"a superlative of no kind", "Brisk, the oldest.", unknown, ""},
 		{"a superlative of no kind in a place", "It is the largest of all of it.", unknown, ""},
 		{"a measure that nothing has", "Low Tide is the largest film in Orlanda.", unknown, ""},
