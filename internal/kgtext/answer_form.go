@@ -55,7 +55,6 @@ func IsValue(name string) bool {
 }
 
 var (
-	asksWhen   = regexp.MustCompile(`(?i)^\s*(?:(?:in|on|since) )?(?:when|(?:what|which) (?:year|date|day|month))\b`)
 	asksThings = regexp.MustCompile(`(?i)^\s*(?:which|what) (\p{L}{3,}s) ` +
 		`(?:did|does|do|has|have|had|is|are|was|were)\b`)
 	asksWho    = regexp.MustCompile(`(?i)^\s*(?:by |to |with |for )?(?:who|whom|whose)\b`)

@@ -75,6 +75,8 @@ var (
 	joins = regexp.MustCompile(`\b(?:both|the only)\b`)
 	// afterForm are words of relations, which order nothing in time.
 	afterForm = regexp.MustCompile(`(?i)\b(?:named|called|modelled|looks?|looked|takes?) after\b`)
+	// identifying are numbers that identify, and count nothing: "the ISBN number of".
+	identifying = regexp.MustCompile(`\b(?:\p{Lu}{2,}|[Pp]hone|[Ss]erial|[Rr]oute|[Ss]hirt|[Ii]dentification) number\b`)
 	// asksWhoWas asks for those to whom something was done, by or in what is named.
 	asksWhoWas = regexp.MustCompile(
 		`^(?i:who) (?:is|was|are|were) \p{Ll}+(?:ed|en|wn|ght) (?:at|by|in|from|to|with|for)\b`)
@@ -143,13 +145,12 @@ func Condition(question string) string {
 	return mustCompute.FindString(text)
 }
 
-// identifying are numbers that identify, and count nothing: "the ISBN number of".
-var identifying = regexp.MustCompile(`\b(?:\p{Lu}{2,}|[Pp]hone|[Ss]erial|[Rr]oute|[Ss]hirt|[Ii]dentification) number\b`)
-
-// withoutNames returns a question without titles and relations whose words ask for nothing.
+// withoutNames returns a question without titles, relations and numbers whose words ask for nothing.
 func withoutNames(question string) string {
-	question = identifying.ReplaceAllString(question, "")
-	return afterForm.ReplaceAllString(named.ReplaceAllString(question, ""), "")
+	for _, form := range []*regexp.Regexp{identifying, named, afterForm} {
+		question = form.ReplaceAllString(question, "")
+	}
+	return question
 }
 
 // signalsOperation reports whether a question has a word of an operation. It takes a hundredth of the time of the

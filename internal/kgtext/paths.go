@@ -63,21 +63,18 @@ const clearlyNearer = 0.25
 // is nil for other answers. Facts about what the question does not name count only if there are no others: that the
 // spouse has an employer is one of these.
 func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
-	var unasked []*graphv1.ScoredTriple
-	for _, s := range ground.GetSubjects() {
-		for _, t := range s.GetTriples() {
-			if isUnasked(t.LeastHopScore) {
-				unasked = append(unasked, t)
-			}
-		}
+	isAsked := func(t *graphv1.ScoredTriple) bool { return !isUnasked(t.LeastHopScore) }
+	unasked := slices.DeleteFunc(groundTriples(ground), isAsked)
+	if len(unasked) == 0 {
+		return nil
 	}
 	naming := findNaming(ground, question, answer)
-	if len(naming) == 0 || len(unasked) == 0 {
+	if len(naming) == 0 {
 		return nil
 	}
 	nearest, other := slices.MaxFunc(naming, compareRelations), slices.MaxFunc(unasked, compareRelations)
 	switch {
-	case !slices.ContainsFunc(naming, func(t *graphv1.ScoredTriple) bool { return !isUnasked(t.LeastHopScore) }):
+	case !slices.ContainsFunc(naming, isAsked):
 		return nearest.GetTriple()
 	case other.GetRelationScore() > nearest.GetRelationScore()+clearlyNearer:
 		return other.GetTriple()
@@ -102,11 +99,26 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	nearest := slices.MaxFunc(naming, compareRelations)
 	words := VerbaliseRelation(nearest.GetTriple().GetRelation())
 	hardly := nearest.RelationScore != nil && nearest.GetRelationScore() < hardlyFits
-	isOfLife := asksWhen.MatchString(question) && namesLife(words) && !namesLife(question)
-	if !isOfLife && (!hardly || SharesWord(words, question) || SharesRole(words, question)) {
-		return nil
+	asked := AskedNumber(question)
+	asksTime := asked != "" && !strings.HasPrefix(asked, "how ")
+	isOfLife := asksTime && namesLife(words) && !namesLife(question)
+	if isOfLife || hardly && !isSaid(words, question) {
+		return nearest.GetTriple()
 	}
-	return nearest.GetTriple()
+	return nil
+}
+
+// isSaid reports whether a question has a word of a relation, or its role.
+func isSaid(words, question string) bool {
+	return SharesWord(words, question) || SharesRole(words, question)
+}
+
+// groundTriples returns the triples of a ground graph, subject by subject.
+func groundTriples(ground *graphv1.GroundGraph) (all []*graphv1.ScoredTriple) {
+	for _, s := range ground.GetSubjects() {
+		all = append(all, s.GetTriples()...)
+	}
+	return all
 }
 
 // compareRelations compares triples by how well their relations fit the question.
@@ -119,15 +131,13 @@ func findNaming(ground *graphv1.GroundGraph, question, answer string) []*graphv1
 	answer = Fold(answer)
 	asked := FoldWords(question)
 	var naming, named []*graphv1.ScoredTriple
-	for _, s := range ground.GetSubjects() {
-		for _, t := range s.GetTriples() {
-			subject, object := Fold(t.GetTriple().GetSubject()), Fold(t.GetTriple().GetObject())
-			if subject == answer || object == answer {
-				naming = append(naming, t)
-			}
-			if object == answer && asked.Mention(subject) || subject == answer && asked.Mention(object) {
-				named = append(named, t)
-			}
+	for _, t := range groundTriples(ground) {
+		subject, object := Fold(t.GetTriple().GetSubject()), Fold(t.GetTriple().GetObject())
+		if subject == answer || object == answer {
+			naming = append(naming, t)
+		}
+		if object == answer && asked.Mention(subject) || subject == answer && asked.Mention(object) {
+			named = append(named, t)
 		}
 	}
 	if len(named) > 0 {
@@ -144,25 +154,23 @@ func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup)
 		return nil
 	}
 	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)
-	if words := Fold(VerbaliseRelation(relation)); SharesWord(words, question) || SharesRole(words, question) ||
-		!IsActive(words) || !actsFrom(question, topic, fact.Steps[0].GetInverse()) {
+	if words := Fold(VerbaliseRelation(relation)); isSaid(words, question) || !IsActive(words) ||
+		!actsFrom(question, topic, fact.Steps[0].GetInverse()) {
 		return nil
 	}
 	var opposite *graphv1.Triple
-	for _, s := range ground.GetSubjects() {
-		for _, t := range s.GetTriples() {
-			from, to := t.GetTriple().GetSubject(), t.GetTriple().GetObject()
-			if !fact.Steps[0].GetInverse() {
-				from, to = to, from
-			}
-			if t.GetTriple().GetRelation() != relation || Fold(from) != topic {
-				continue
-			}
-			if fact.LeadsTo(to) {
-				return nil // it holds both ways
-			}
-			opposite = t.GetTriple()
+	for _, t := range groundTriples(ground) {
+		from, to := t.GetTriple().GetSubject(), t.GetTriple().GetObject()
+		if !fact.Steps[0].GetInverse() {
+			from, to = to, from
 		}
+		if t.GetTriple().GetRelation() != relation || Fold(from) != topic {
+			continue
+		}
+		if fact.LeadsTo(to) {
+			return nil // it holds both ways
+		}
+		opposite = t.GetTriple()
 	}
 	return opposite
 }

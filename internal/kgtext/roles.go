@@ -108,11 +108,11 @@ func namesLife(text string) bool {
 	return slices.ContainsFunc(findRoles(text), func(r role) bool { return r.group == "life" })
 }
 
-// IsMeasure reports whether a relation says how long, high or heavy things are, and not how many there are.
-func IsMeasure(relation string) bool {
-	return slices.ContainsFunc(findRoles(VerbaliseRelation(relation)), func(r role) bool {
-		return r.group == "measure" && r.name != "population"
-	})
+// MeasuresOther reports whether a relation says how long, high or heavy things are, and not how many there are of what
+// is counted, which is no measure of its own: the length of runways, where runways are counted.
+func MeasuresOther(counted, relation string) bool {
+	return !SharesRole(counted, relation) && slices.ContainsFunc(findRoles(VerbaliseRelation(relation)),
+		func(r role) bool { return r.group == "measure" && r.name != "population" })
 }
 
 // OtherRole returns the role that a relation says where the question asks for another of the same group: the

@@ -98,7 +98,7 @@ func ParseQuantity(s string) (Quantity, bool) {
 var unitAbbreviations = map[string]string{
 	"km": "kilometre", "kilometer": "kilometre", "m": "metre", "meter": "metre", "cm": "centimetre",
 	"centimeter": "centimetre", "mm": "millimetre", "millimeter": "millimetre",
-	"ft": "foot", "feet": "foot", "mi": "mile", "inches": "inch", "inche": "inch",
+	"ft": "foot", "feet": "foot", "mi": "mile", "inches": "inch",
 	"kg": "kilogram", "g": "gram", "lb": "pound", "lbs": "pound", "ton": "tonne",
 	"km²": "square kilometre", "sq km": "square kilometre", "square kilometer": "square kilometre",
 	"squarekilometre": "square kilometre", "m²": "square metre", "square meter": "square metre",

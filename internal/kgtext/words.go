@@ -68,7 +68,7 @@ func IsTime(text string) bool {
 }
 
 // placeForm are words of relations to where things are.
-var placeForm = regexp.MustCompile(`(?i)\b(?:location|located|country|continent|state|province|region|county|` +
+var placeForm = regexp.MustCompile(`(?i)\b(?:country|continent|state|province|region|county|` +
 	`district|city|town|place)$|\b(?:location|located|part of)\b|^(?:is )?in$`)
 
 // IsPlace reports whether a relation says where things are, by its words.

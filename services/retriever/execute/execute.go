@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -201,18 +202,15 @@ func (r *runner) readValues() map[store.EntityID]*value {
 // convert gives the numbers of a variable the unit that most of them have, of those known if there are several.
 // Numbers of another measure cannot be compared with these, nor can those without a unit among several.
 func (r *runner) convert(variable string, values []value, unitCounts map[string]int) {
-	known := 0
-	for unit := range unitCounts {
-		if kgtext.IsUnit(unit) {
-			known++
-		}
+	known := maps.Clone(unitCounts)
+	maps.DeleteFunc(known, func(unit string, _ int) bool { return !kgtext.IsUnit(unit) })
+	isMixed := len(known) > 1
+	if isMixed {
+		unitCounts = known
 	}
-	best, isMixed := "", known > 1
+	best := ""
 	for unit, n := range unitCounts {
-		if isMixed && !kgtext.IsUnit(unit) {
-			continue
-		}
-		if most := unitCounts[best]; best == "" && isMixed || n > most || n == most && unit < best {
+		if most := unitCounts[best]; n > most || n == most && unit < best {
 			best = unit
 		}
 	}

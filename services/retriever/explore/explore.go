@@ -73,6 +73,8 @@ type Candidate struct {
 	// EndTypes are what the ends are, the most frequent first.
 	EndTypes []string
 	ends     []store.EntityID
+	// misfit is what is taken from its score since it cannot be meant.
+	misfit float32
 }
 
 // Pattern holds the candidates of a pattern.
@@ -240,8 +242,12 @@ func (e *explorer) implying(variable, kind string) (nearest store.RelationID, ne
 // haveNear returns the relation to a kind of which all that a variable can be have one as near as that, and how near it
 // is.
 func (e *explorer) haveNear(variable, kind string) (nearest store.RelationID, near float32, err error) {
+	things := sample(e.domains[variable], sampled)
+	if len(things) == 0 {
+		return 0, 0, nil
+	}
 	near = 1
-	for _, id := range sample(e.domains[variable], sampled) {
+	for _, id := range things {
 		relations, err := e.snap.Relations(e.ctx, id, store.Out)
 		if err != nil {
 			return 0, 0, err
@@ -255,9 +261,6 @@ func (e *explorer) haveNear(variable, kind string) (nearest store.RelationID, ne
 		if most < near {
 			nearest, near = own, most
 		}
-	}
-	if len(e.domains[variable]) == 0 {
-		near = 0
 	}
 	return nearest, near, nil
 }

@@ -149,6 +149,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	}
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
+	misfit := e.findMisfits(o)
 	for i := range candidates {
 		c := &candidates[i]
 		c.Trust = trust
@@ -156,6 +157,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		c.Time = isTime && (kgtext.IsTime(o.phrase) || byYear)
 		c.OtherTime = isTime && !kgtext.IsTime(o.phrase) && !kgtext.AsksTime(e.question)
 		c.TypeMiss = c.TypeMiss || e.saysOther(o.phrase, *c)
+		c.misfit = misfit(*c)
 	}
 	// Of two names that are asked about, any relation may join them; of a variable and a name, the one
 	// that joins is meant.
@@ -163,7 +165,6 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	if e.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS || o.excluded {
 		joins = 0.05
 	}
-	misfit := e.findMisfits(o)
 	common, valued := addCommon(o.phrase, candidates), e.valued[o.pattern.GetEnd().GetVariable()]
 	slices.SortStableFunc(candidates, func(a, b Candidate) int {
 		switch { // "after 2010" bounds a time, if there is one
@@ -172,7 +173,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		case byYear && !a.Time && b.Time:
 			return 1
 		}
-		return cmp.Compare(Score(b, valued, joins)+common(b)-misfit(b), Score(a, valued, joins)+common(a)-misfit(a))
+		return cmp.Compare(Score(b, valued, joins)+common(b)-b.misfit, Score(a, valued, joins)+common(a)-a.misfit)
 	})
 	e.preferNamed(o, candidates)
 	e.preferVoice(o, candidates)
@@ -194,11 +195,14 @@ func (e *explorer) isAsked(o open) bool {
 // saysOther reports whether a candidate says another role or measure than a phrase: an area code is no area. The kin
 // of "father of" is that of the other side.
 func (e *explorer) saysOther(phrase string, c Candidate) bool {
+	if kgtext.Kin(phrase) != "" {
+		return false
+	}
 	steps := make([]*graphv1.RelationStep, len(c.Steps))
 	for i, s := range c.Steps {
 		steps[i] = &graphv1.RelationStep{Relation: e.snap.RelationName(s.Relation)}
 	}
-	return kgtext.Kin(phrase) == "" && kgtext.OtherRole(phrase, "", steps) != ""
+	return kgtext.OtherRole(phrase, "", steps) != ""
 }
 
 // findMisfits returns what is taken from the score of a relation that cannot be meant: to dates and numbers, where the
@@ -213,7 +217,7 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 	return func(c Candidate) float32 {
 		name := e.lastName(c)
 		switch {
-		case asksWho && c.Comparable > 0.5, counts && kgtext.IsMeasure(name) && !kgtext.SharesRole(o.phrase, name):
+		case asksWho && c.Comparable > 0.5, counts && kgtext.MeasuresOther(o.phrase, name):
 			return 1
 		case hasDigit(kgtext.WithoutUnit(name)) && !hasDigit(e.question):
 			return 0.2

@@ -62,7 +62,7 @@ type evidence struct {
 // unverified, and adds the evidence nearest to the question.
 func Align(question string, drafts *graphv1.PseudoGraph, ground *graphv1.GroundGraph, cfg Config) Alignment {
 	words := kgtext.FoldWords(question)
-	pool := collectEvidence(question, ground, cfg.NameWeight)
+	pool := collectEvidence(words, kgtext.AsksWho(question), ground, cfg.NameWeight)
 	var out Alignment
 	for i, draft := range drafts.GetTriples() {
 		best := nearestEvidence(pool, i, draft, cfg)
@@ -101,9 +101,8 @@ func EditByEvidence(draft *graphv1.Triple, e *graphv1.ScoredTriple) *graphv1.Edi
 const noName = 1
 
 // collectEvidence lists the evidence, each triple once, with its nearness to the question.
-func collectEvidence(question string, ground *graphv1.GroundGraph, nameWeight float32) []*evidence {
+func collectEvidence(words kgtext.Words, asksWho bool, ground *graphv1.GroundGraph, nameWeight float32) []*evidence {
 	var pool []*evidence
-	words, asksWho := kgtext.FoldWords(question), kgtext.AsksWho(question)
 	seen := map[string]bool{}
 	for _, s := range ground.GetSubjects() {
 		for _, t := range s.GetTriples() {

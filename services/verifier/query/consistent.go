@@ -73,8 +73,7 @@ func (x *alignment) hears() bool {
 // how many there are.
 func (x *alignment) measuresOther(bound *graphv1.RelationCandidate) bool {
 	m := countedForm.FindStringSubmatch(x.question)
-	return m != nil && kgtext.IsMeasure(relationOf(bound)) && kgtext.SharesWord(m[1], relationOf(bound)) &&
-		!kgtext.SharesRole(m[1], relationOf(bound))
+	return m != nil && kgtext.SharesWord(m[1], relationOf(bound)) && kgtext.MeasuresOther(m[1], relationOf(bound))
 }
 
 // joinsNames reports whether the plan is of a variable that facts join with two names: what is the same of both.

@@ -60,7 +60,8 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		return ""
 	}
 	if gap := x.gap(best, phrase, found); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
-		!best.GetTypeMatch() && len(kgtext.NewOpenWords(phrase)) > 0 && !holdsWords(x.question, relationOf(best)) {
+		!best.GetTypeMatch() && best.GetWords() < 1 && len(kgtext.NewOpenWords(phrase)) > 0 &&
+		!holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
 	fit := x.fit(best, phrase, end, len(found.GetCandidates()) == 1)
@@ -198,12 +199,9 @@ func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate
 	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question)
 }
 
-// gap is by how much a relation that is not here fits better than the best here, which lacks a word of the plan.
+// gap is by how much a relation that is not here fits better than the best here.
 func (x *alignment) gap(best *graphv1.RelationCandidate, phrase string, found *graphv1.PatternCandidates) float64 {
 	gap := 0.0
-	if best.GetWords() == 1 {
-		return gap
-	}
 	for _, c := range found.GetElsewhere() {
 		if slices.ContainsFunc(found.GetCandidates(), func(here *graphv1.RelationCandidate) bool {
 			return here.GetSteps()[0].GetRelation() == c.GetSteps()[0].GetRelation()
