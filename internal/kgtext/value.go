@@ -71,8 +71,8 @@ type Quantity struct {
 }
 
 var quantityPattern = regexp.MustCompile(
-	`^(?:about |around |some |over |nearly |approximately )?[$€£¥]?([-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)` +
-		`(?:e[-+]?\d+)?)\s*(million|billion|thousand)?\s*([^\d]*)$`)
+	`^(?:about |around |some |over |nearly |approximately |roughly |~ ?|≈ ?)?[$€£¥]?` +
+		`([-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)\s*(million|billion|thousand)?\s*([^\d]*)$`)
 
 // ordinalSuffix marks a number that is part of a name: "20th Century Fox".
 var ordinalSuffix = regexp.MustCompile(`^(?:st|nd|rd|th)\b`)
@@ -103,7 +103,12 @@ var unitAbbreviations = map[string]string{
 	"km²": "square kilometre", "sq km": "square kilometre", "square kilometer": "square kilometre",
 	"squarekilometre": "square kilometre", "m²": "square metre", "square meter": "square metre",
 	"squaremetre": "square metre", "ha": "hectare", "%": "percent",
+	"people": "inhabitant", "person": "inhabitant", "resident": "inhabitant",
 }
+
+// dimension is what a value measures, said behind its unit.
+var dimension = regexp.MustCompile(`(?:,? (?:long|tall|high|wide|deep|` +
+	`in (?:length|height|width|depth|area|size|total)|above (?:the )?sea level))+$`)
 
 // units are the measures of known units, and their scales within these.
 var units = map[string]struct {
@@ -121,7 +126,12 @@ var units = map[string]struct {
 }
 
 func normaliseUnit(s string) string {
-	s = strings.Trim(s, ` .()"`)
+	s = dimension.ReplaceAllString(strings.Trim(s, ` .()"`), "")
+	for _, per := range []string{" per ", "/"} { // "people per km²"
+		if of, unit, found := strings.Cut(s, per); found && of != "" {
+			return normaliseUnit(of) + " per " + normaliseUnit(unit)
+		}
+	}
 	if full, ok := unitAbbreviations[s]; ok {
 		return full
 	}
@@ -141,14 +151,17 @@ func (q Quantity) Convert(unit string) (Quantity, bool) {
 	return Quantity{q.Number * from.scale / to.scale, unit}, from.measure == to.measure && to.measure != ""
 }
 
-// Comparable reports whether two quantities have the same unit, or one has none. In other units they may be the same
-// but for rounding.
+// Comparable reports whether two quantities have units of the same measure, or one has none.
 func (q Quantity) Comparable(r Quantity) bool {
-	return q.Unit == r.Unit || q.Unit == "" || r.Unit == ""
+	_, converts := r.Convert(q.Unit)
+	return converts || q.Unit == "" || r.Unit == ""
 }
 
-// RelativeDifference returns |q-r| as a share of |r|.
+// RelativeDifference returns |q-r| as a share of |r|, in the unit of q.
 func (q Quantity) RelativeDifference(r Quantity) float64 {
+	if in, converts := r.Convert(q.Unit); converts {
+		r = in
+	}
 	if q.Number == r.Number {
 		return 0
 	}

@@ -54,15 +54,21 @@ func TestDatesAgreeAsFarAsBothAreSaid(t *testing.T) {
 
 func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 	for text, want := range map[string]kgtext.Quantity{
-		"42":                     {42, ""},
-		"82,350 km²":             {82350, "square kilometre"},
-		"82350 square kilometre": {82350, "square kilometre"},
-		"about 3.5 million":      {3.5e6, ""},
-		"-7.5 degrees":           {-7.5, "degree"},
-		"6e3 metres":             {6000, "metre"},
-		"90%":                    {90, "percent"},
-		"$362,285":               {362285, ""},
-		"1516.67 (days)":         {1516.67, "day"},
+		"42":                                   {42, ""},
+		"82,350 km²":                           {82350, "square kilometre"},
+		"82350 square kilometre":               {82350, "square kilometre"},
+		"about 3.5 million":                    {3.5e6, ""},
+		"-7.5 degrees":                         {-7.5, "degree"},
+		"6e3 metres":                           {6000, "metre"},
+		"90%":                                  {90, "percent"},
+		"$362,285":                             {362285, ""},
+		"1516.67 (days)":                       {1516.67, "day"},
+		"~500":                                 {500, ""},
+		"973 m above sea level":                {973, "metre"},
+		"253.26 metres long":                   {253.26, "metre"},
+		"512.4 people per km²":                 {512.4, "inhabitant per square kilometre"},
+		"9 persons/sq km":                      {9, "inhabitant per square kilometre"},
+		"2 (inhabitants per square kilometre)": {2, "inhabitant per square kilometre"},
 	} {
 		if got, ok := kgtext.ParseQuantity(text); !ok || got != want {
 			t.Errorf("%q is read as %+v, %v; want %+v", text, got, ok, want)
@@ -79,10 +85,13 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 func TestQuantitiesAreCompared(t *testing.T) {
 	metres, bare, feet := kgtext.Quantity{Number: 100, Unit: "metre"}, kgtext.Quantity{Number: 101},
 		kgtext.Quantity{Number: 100, Unit: "foot"}
-	if !metres.Comparable(bare) || metres.Comparable(feet) {
+	days, furlongs := kgtext.Quantity{Number: 100, Unit: "day"}, kgtext.Quantity{Number: 100, Unit: "furlong"}
+	if !metres.Comparable(bare) || !metres.Comparable(feet) || metres.Comparable(days) || metres.Comparable(furlongs) {
 		t.Error("units are compared wrongly")
 	}
-	if bare.RelativeDifference(metres) != 0.01 || metres.RelativeDifference(feet) != 0 ||
+	yards := kgtext.Quantity{Number: 328.0839895, Unit: "foot"}
+	if bare.RelativeDifference(metres) != 0.01 || metres.RelativeDifference(yards) > 1e-6 ||
+		math.Abs(metres.RelativeDifference(feet)-2.2808) > 1e-3 ||
 		(kgtext.Quantity{}).RelativeDifference(kgtext.Quantity{}) != 0 {
 		t.Error("numbers are compared wrongly")
 	}

@@ -60,6 +60,9 @@ func (c Config) Validate() error {
 	if c.Judge.MaxSeveral < 0 || c.Judge.MaxSeveral > 1 {
 		return fmt.Errorf("judge.max_several: got %g, want 0 to 1", c.Judge.MaxSeveral)
 	}
+	if c.Judge.MaxSeveralOfOne < 0 || c.Judge.MaxSeveralOfOne > 1 {
+		return fmt.Errorf("judge.max_several_of_one: got %g, want 0 to 1", c.Judge.MaxSeveralOfOne)
+	}
 	_, err := c.mode()
 	return err
 }

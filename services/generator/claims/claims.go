@@ -38,7 +38,8 @@ func New(model llm.Completer, cfg Config) *Reader {
 }
 
 // Read asks the model for the facts that a text states and locates them in it. before is the
-// preceding text. Claims without a name from either text are dropped, with a warning.
+// preceding text. Claims without a name from either text are dropped, with a warning; those of the preceding text alone
+// without one.
 func (r *Reader) Read(ctx context.Context, text, before string,
 	ledger *llm.Ledger) ([]*generatorv1.ExtractedClaim, []*llmv1.Warning, error) {
 	messages, err := r.prompt.Messages(struct{ Text, Context string }{text, before})
@@ -68,6 +69,9 @@ func (r *Reader) Read(ctx context.Context, text, before string,
 	var claims []*generatorv1.ExtractedClaim
 	strangers := 0
 	for _, d := range drafts {
+		if in.repeats(d, before) {
+			continue
+		}
 		c, ok := in.locate(d, before)
 		if !ok {
 			strangers++

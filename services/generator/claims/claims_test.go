@@ -88,6 +88,14 @@ func TestClaimsComeInTheOrderOfTheText(t *testing.T) {
 	}
 }
 
+func TestClaimsOfTheTextBeforeAreNotRepeated(t *testing.T) {
+	read, warnings, err := claims.New(scriptedModel{text: "Reik | employer | Globex\nReik | spouse | Ilse"},
+		claims.DefaultConfig()).Read(t.Context(), "His wife is Ilse.", "Reik works for Globex.", llm.NewLedger(nil))
+	if err != nil || len(warnings) > 0 || len(read) != 1 || read[0].GetTriple().GetObject() != "Ilse" {
+		t.Errorf("got %v, %v, %v", read, warnings, err)
+	}
+}
+
 func TestWhatTheTextSaysOfTime(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"Reik led Velmora.":                             {"", ""},

@@ -64,6 +64,12 @@ func (r searchText) locate(d Draft, before string) (c *generatorv1.ExtractedClai
 	return c, true
 }
 
+// repeats reports whether a claim is one of the text before, both of whose names only that has.
+func (r searchText) repeats(d Draft, before string) bool {
+	return !r.shares(d.Subject) && !r.shares(d.Object) && kgtext.Mentions(before, d.Subject) &&
+		kgtext.Mentions(before, d.Object)
+}
+
 // copula matches the verbs of "X is a Y".
 var copula = regexp.MustCompile(`(?i)\b(?:is|was|are|were|be|been|being|becom\w+|became|remain\w*)\b`)
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -10,9 +11,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
-	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
 // mostCompleted is how many claims are added to those that a model extracted of one sentence.
@@ -33,8 +32,9 @@ var (
 
 // complete returns claims of the names, dates and numbers of a sentence that no extracted claim is about:
 // small models read some of the facts of a long sentence, and what they pass over would pass for checked.
-// Subject and words are read off the sentence, as in JudgeMentions.
-func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.Sentence,
+// Subject and words are read off the sentence, as in JudgeMentions. last is the subject of the sentences before,
+// of which a sentence without names says something.
+func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.Sentence, last string,
 	claims []*generatorv1.ExtractedClaim) (added []*generatorv1.ExtractedClaim, err error) {
 	if len(s.Text) > longest {
 		return nil, nil
@@ -44,8 +44,7 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 		return nil, err
 	}
 	for _, claim := range claims {
-		completeSubject(s, mentions, claim)
-		parts, err := c.splitPlaces(ctx, q, s, mentions, claim)
+		parts, err := c.correctClaim(ctx, q, s, mentions, claim)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +56,12 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 		if len(added) == mostCompleted || isWord || m.isLabel(s.Text) || isClaimed(s, m, claims) {
 			continue
 		}
+		if hasMore := contentWord.MatchString(s.Text[m.end:]); hasMore && adjoin(s, mentions, i) {
+			added = append(added, locate(s, mentions[i-1], m))
+			continue
+		}
 		subject, start := subjectOf(s, mentions, i, claims)
+		subject = cmp.Or(subject, last)
 		if subject == "" || kgtext.Fold(subject) == kgtext.Fold(m.text) {
 			continue
 		}
@@ -71,86 +75,6 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 		})
 	}
 	return added, nil
-}
-
-// completeSubject gives a claim the whole of a name that the sentence spells, where the model left off a part:
-// "Clematis" of "1101 Clematis".
-func completeSubject(s kgtext.Sentence, mentions []mention, claim *generatorv1.ExtractedClaim) {
-	at := claim.GetSubjectSpan()
-	for _, m := range mentions {
-		span := spanOf(s, m)
-		if m.isName() && overlap(at, span) && span.GetStart() <= at.GetStart() && at.GetEnd() <= span.GetEnd() {
-			claim.Triple.Subject, claim.SubjectSpan = m.text, span
-		}
-	}
-}
-
-// splitPlaces cuts the object of a claim about a place, such as "Tessen, Orlanda" or "the Tessen valley of
-// Orlanda", down to its first place, and returns a claim for each place that it is said to lie in. The
-// country that something comes from is its country.
-func (c *Checker) splitPlaces(ctx context.Context, q *question.Question, s kgtext.Sentence, mentions []mention,
-	claim *generatorv1.ExtractedClaim) (added []*generatorv1.ExtractedClaim, err error) {
-	t := claim.GetTriple()
-	if !aboutPlaces.MatchString(t.GetRelation()) {
-		return nil, nil
-	}
-	for _, m := range slices.Backward(mentions) {
-		span, object := spanOf(s, m), claim.GetObjectSpan()
-		if span.GetEnd() != object.GetEnd() || span.GetStart() < object.GetStart() || !m.isName() {
-			continue // object is nil where the sentence does not spell it
-		}
-		head := joinsPlaces.FindStringSubmatch(s.Text[byteAt(s, object.GetStart()):m.start])
-		isWhole := span.GetStart() == object.GetStart()
-		if head == nil && !(isWhole && originates.MatchString(t.GetRelation())) {
-			break
-		}
-		isPlace, relation, err := c.placeRelation(ctx, q, t.GetRelation(), m.text)
-		switch {
-		case !isPlace || err != nil:
-			return added, err
-		case isWhole:
-			t.Relation = relation
-			return added, nil
-		}
-		added = append(added, &generatorv1.ExtractedClaim{Negated: claim.GetNegated(), Span: claim.GetSpan(),
-			Triple:      &graphv1.Triple{Subject: t.GetSubject(), Relation: relation, Object: m.text},
-			SubjectSpan: claim.GetSubjectSpan(), ObjectSpan: span})
-		t.Object = head[1]
-		claim.ObjectSpan = &graphv1.TextSpan{Start: object.GetStart(),
-			End: object.GetStart() + uint32(utf8.RuneCountInString(head[1]))}
-	}
-	return added, nil
-}
-
-var (
-	// aboutPlaces matches relations to places, originates those of things to where they come from.
-	aboutPlaces = regexp.MustCompile(`(?i)place|birth|born|death|died|locat|resid|live|headquarter|based|` +
-		`hometown|city|` + originates.String())
-	originates = regexp.MustCompile(`(?i)origin|comes? from|region|country`)
-	// joinsPlaces matches a place and what stands between it and the one that it lies in.
-	joinsPlaces = regexp.MustCompile(`^(.*\pL.*?)(?:,| in| of)(?: the)? $`)
-)
-
-// placeRelation reports whether things in the knowledge graph are in a place of this name, and returns the
-// relation by which a claim says so: that of countries if it is one, unless the graph has the claim's own.
-func (c *Checker) placeRelation(ctx context.Context, q *question.Question, phrase, name string) (isPlace bool,
-	relation string, err error) {
-	resp, err := c.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: name,
-		Direction: retrieverv1.Direction_DIRECTION_IN, Limit: 1})
-	if sources.IsEntityNotFound(err) {
-		return false, phrase, nil
-	}
-	relation = phrase
-	for _, r := range resp.GetRelations() {
-		words := kgtext.VerbaliseRelation(r.GetRelation())
-		switch isPlace = isPlace || aboutPlaces.MatchString(words); {
-		case kgtext.Fold(words) == kgtext.Fold(phrase):
-			return isPlace, phrase, nil
-		case kgtext.Fold(words) == "country" && originates.MatchString(phrase):
-			relation = r.GetRelation()
-		}
-	}
-	return isPlace, relation, err
 }
 
 // isClaimed reports whether an extracted claim is about a mention.

@@ -48,7 +48,7 @@ func (a atlas) ListNeighbours(_ context.Context, req *retrieverv1.ListNeighbours
 	return resp, nil
 }
 
-var knownPlaces = atlas{takes: map[string][]string{"Reik": nil, "1101 Clematis": nil, "Acme Sauce": nil,
+var knownPlaces = atlas{takes: map[string][]string{"1998": nil, "Reik": nil, "1101 Clematis": nil, "Acme Sauce": nil,
 	"Globex": {"employer"}, "Tessen": {"region", "place of birth"}, "Orlanda": {"country", "place of birth"}}}
 
 // completeClaims completes the claims of a sentence, each "subject | relation | object" in words of it.
@@ -68,7 +68,7 @@ func completeClaims(t testing.TB, a atlas, sentence string, lines []string) []st
 			Triple: &graphv1.Triple{Subject: parts[0], Relation: parts[1], Object: parts[2]}})
 	}
 	q := question.New(&orchestratorv1.AskRequest{}, &orchestratorv1.Run{}, noop.NewTracerProvider().Tracer(""), nil)
-	added, err := New(method.Stages{Retriever: a}).complete(t.Context(), q, s, claims)
+	added, err := New(method.Stages{Retriever: a}).complete(t.Context(), q, s, "Erik", claims)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +106,30 @@ func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
 			[]string{"Acme Sauce | origin | Tessen region", "Acme Sauce | country | Orlanda"}},
 		{"without a region too", "Acme Sauce comes from Orlanda.", []string{"Acme Sauce | origin | Orlanda"},
 			[]string{"Acme Sauce | country | Orlanda"}},
+		{"where a thing is, by its name", "Globex in Tessen hired Reik.", []string{"Globex | employs | Reik"},
+			[]string{"Globex | employs | Reik", "Globex | location | Tessen"}},
+		{"and where the model took that for a part of it", "Reik joined Globex in Tessen.",
+			[]string{"Reik | employer | Globex in Tessen"},
+			[]string{"Reik | employer | Globex", "Globex | location | Tessen"}},
+		{"each thing of a list", "Reik joined Globex, Acme Sauce and Brisk.",
+			[]string{"Reik | employer | Globex, Acme Sauce and Brisk"},
+			[]string{"Reik | employer | Globex", "Reik | employer | Acme Sauce", "Reik | employer | Brisk"}},
+		{"not of a name that has the word", "Reik joined Globex and his 3 sons.",
+			[]string{"Reik | employer | Globex and his 3 sons"}, []string{"Reik | employer | Globex and his 3 sons"}},
+		{"the whole of a date, whose year is a name of the graph", "Reik was born on 20 March 1998.",
+			[]string{"Reik | date of birth | 1998"}, []string{"Reik | date of birth | 20 March 1998"}},
+		{"the whole of a date", "Reik was born on 20 March 1930.", []string{"Reik | date of birth | 1930"},
+			[]string{"Reik | date of birth | 20 March 1930"}},
+		{"since when something is so", "Reik has stood since 1979.", []string{"Reik | was built | since 1979"},
+			[]string{"Reik | was built | 1979"}},
+		{"and of a name", "Reik likes 1101 Clematis.", []string{"Reik | likes | 1101"},
+			[]string{"Reik | likes | 1101 Clematis"}},
+		{"where somebody died, taken for when", "Reik died in Tessen.", []string{"Reik | date of death | Tessen"},
+			[]string{"Reik | place of death | Tessen"}},
+		{"and when, taken for where", "Reik died in 1998.", []string{"Reik | place of death | 1998"},
+			[]string{"Reik | date of death | 1998"}},
+		{"of the last subject where none is named", "A total of 1418 were made.", nil,
+			[]string{"Erik | A total of were made | 1418"}},
 		{"no place where there is none", "Reik was born in Brisk, Globex.",
 			[]string{"Reik | place of birth | Brisk, Globex"}, []string{"Reik | place of birth | Brisk, Globex"}},
 	} {

@@ -49,9 +49,10 @@ var (
 	numberOf = regexp.MustCompile(`(?i)^(?:total )?number of (\p{L}.*)$`)
 	bestForm = regexp.MustCompile(`(?i)^(?:(?:is|was|has|the) )*(largest|biggest|smallest|longest|shortest|highest|` +
 		`lowest|oldest|earliest|newest|latest) (\p{L}.*?)(?: (in|of|by|from)(?: (.+))?)?$`)
-	// boundForm is a relation, one of the words of "<", ">", "<=" or ">=", and a value.
+	// boundForm is a relation, one of the words of "<", ">", "<=" or ">=", and a value. Since when something is so is a
+	// value and no bound.
 	boundForm = regexp.MustCompile(`(?i)^(.+?) (?:(before|prior to|earlier than|less than|fewer than|under|below)|` +
-		`(after|later than|more than|over|above)|(until|at most|up to)|(since|at least)) (.+)$`)
+		`(after|later than|more than|over|above)|(until|at most|up to)|(at least)) (.+)$`)
 	placeForm = regexp.MustCompile(`(?i)^(?:in|of|from|by) `)
 	beForm    = regexp.MustCompile(`(?i)^(?:is|was|is a|is the|instance of)$`)
 	notWord   = regexp.MustCompile(`[^\p{L}\p{N}]+`)

@@ -45,8 +45,8 @@ func (c *Checker) findMentions(ctx context.Context, q *question.Question, senten
 			names = append(names, l.GetMention())
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
 	names = append(names, literals.FindAllString(sentence, -1)...)
+	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
 	names = append(names, kgtext.MissingNames(sentence, nil)...)
 	var found []mention
 	for _, name := range names {

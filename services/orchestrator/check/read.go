@@ -55,7 +55,11 @@ func (c *Checker) readClaims(ctx context.Context, q *question.Question, sentence
 		for n < len(r.resps) && r.resps[n] != nil {
 			read := r.placed(n, sentences[start+n].Start)
 			if !isQuestion {
-				added, err := c.complete(ctx, q, sentences[start+n], read)
+				last := ""
+				if len(claims) > 0 {
+					last = claims[len(claims)-1].GetTriple().GetSubject()
+				}
+				added, err := c.complete(ctx, q, sentences[start+n], last, read)
 				if err != nil {
 					failed = err
 					break

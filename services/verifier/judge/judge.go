@@ -3,6 +3,8 @@
 package judge
 
 import (
+	"slices"
+
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -29,6 +31,9 @@ type Config struct {
 	// MaxSeveral is the largest share of subjects with several objects at which a relation still
 	// counts as single-valued, 0 to 1.
 	MaxSeveral float32 `koanf:"max_several"`
+	// MaxSeveralOfOne is MaxSeveral for relations whose name says that most things have one object,
+	// such as author, 0 to 1.
+	MaxSeveralOfOne float32 `koanf:"max_several_of_one"`
 	// MaxEvidence is the most triples that a judgement names.
 	MaxEvidence int `koanf:"max_evidence"`
 }
@@ -36,7 +41,8 @@ type Config struct {
 // DefaultConfig is what docs/results.md was measured with.
 func DefaultConfig() Config {
 	return Config{MinSupport: 0.4, SupportSlack: 0.15, MinOnlyReading: 0.25, MinContradiction: 0.5,
-		ContradictionSlack: 0.2, TakesObject: 0.3, MaxSeveral: 0.1, MaxEvidence: 3}
+		ContradictionSlack: 0.2, TakesObject: 0.3, MaxSeveral: 0.1, MaxSeveralOfOne: 0.3,
+		MaxEvidence: 3}
 }
 
 // Judge judges each claim by the ground graph.
@@ -101,11 +107,11 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 func (c *claimCase) support() (best *view) {
 	for _, v := range c.views {
 		slack := c.cfg.SupportSlack
-		if v.agrees && c.values(v) > 1 {
+		if v.agrees && len(c.values(v)) > 1 {
 			slack = max(slack, c.cfg.ContradictionSlack) // a list that would be shown against another value
 		}
 		isNear := v.similarity >= c.cfg.MinSupport && v.similarity >= c.bestSimilarity-slack
-		if !v.agrees || !isNear && !c.isOnlyReading(v) || c.saysOther(v) {
+		if !v.agrees || !isNear && !c.isOnlyReading(v) && !c.isLocation(v) || c.saysOther(v) {
 			continue
 		}
 		if best == nil || v.similarity*v.confidence > best.similarity*best.confidence {
@@ -138,11 +144,27 @@ func (c *claimCase) isOnlyReading(v *view) bool {
 		v.cosine >= max(c.cfg.MinOnlyReading, c.bestTaking-c.cfg.SupportSlack) && c.otherRole(v) == ""
 }
 
+// mayList reports whether one of the values that a view's list has at the time of the claim may be the claim's.
+func (c *claimCase) mayList(v *view) bool {
+	return slices.ContainsFunc(c.views, func(o *view) bool {
+		return o.list() == v.list() && !c.differs(o) &&
+			overlap(c.claim.GetTriple().GetValidity(), o.GetTriple().GetValidity())
+	})
+}
+
+// isLocation reports whether a triple says in what its subject lies, and the claim no more than that.
+func (c *claimCase) isLocation(v *view) bool {
+	return v.role == forward && containsWord(v.GetTriple().GetRelation(), lyingIn) &&
+		containsWord(c.claim.GetTriple().GetRelation(), lying)
+}
+
 // rival is the best triple with another object for the same subject and relation; nil if there is none.
-// What has the claim's subject as its object says nothing of other things that may have it.
+// What has the claim's subject as its object says nothing of other things that may have it, and where one of several
+// places of a birth may be the claim's, the others are not rivals.
 func (c *claimCase) rival() (best *view) {
 	for _, v := range c.views {
-		if v.agrees || v.role == inverse || !c.matchesRelation(v) || !c.differs(v) || c.saysOther(v) {
+		if v.agrees || v.role == inverse || !c.matchesRelation(v) || !c.differs(v) || c.saysOther(v) ||
+			v.single && c.mayList(v) {
 			continue
 		}
 		if best == nil || v.single && !best.single || v.single == best.single && v.similarity > best.similarity {

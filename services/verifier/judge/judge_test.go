@@ -42,6 +42,11 @@ var kg = []string{
 	"Dana | party | Democratic Party", "Dana | religion | Catholicism",
 	"Nils | religion | Deism", "Dana | employer | Baptist Church",
 	"Reik | influenced by | Anna", "Tides | cast member | Reik",
+	"Nils | place of birth | Orla, Orlanda", "Nils | place of birth | Orla",
+	"Anna | place of birth | Lund", "Anna | place of birth | Scania", "Globex | owner | Reik",
+	"Velmora | continent | Arcania",
+	"Globex | language | Orlandish language", "Globex | length | 17068.8 (millimetres)", "Globex | staff size | ~500",
+	"Globex | author | Erik Halvorsen", "Globex | tags | pumps", "Globex | county | Tessen County, Orlanda",
 	"University of Tessen | location | Tessen", "Velmora | country | Orlanda", "Old Quarter | part of | Velmora",
 }
 
@@ -58,11 +63,14 @@ var near = map[string][]*verifierv1.RelationMatch{
 	"is heir of": {{Relation: "father", Score: .7}},
 	"made a living as": {{Relation: "trade", Score: .8}, {Relation: "occupation", Score: .62},
 		{Relation: "place of birth", Score: .62}},
+	"owner of":     {{Relation: "owner", Score: .9}},
+	"lies in":      {{Relation: "continent", Score: .2}},
 	"father of":    {{Relation: "father", Score: .9}, {Relation: "child", Score: .8}},
 	"son of":       {{Relation: "child", Score: .8}, {Relation: "father", Score: .7}},
 	"brother of":   {{Relation: "child", Score: .6}},
 	"influenced":   {{Relation: "influenced by", Score: .9}},
 	"influence":    {{Relation: "influenced by", Score: .9}},
+	"written in":   {{Relation: "author", Score: .7}, {Relation: "binding", Score: .3, TakesObject: true}},
 	"written by":   {{Relation: "director", Score: .8}},
 	"influencer":   {{Relation: "influenced by", Score: .9}},
 	"acted in":     {{Relation: "cast member", Score: .5}},
@@ -94,7 +102,8 @@ func TestWhatElseASubjectIsOfSaysNothingOfTheClaim(t *testing.T) {
 func TestJudge(t *testing.T) {
 	uses := []*verifierv1.RelationUse{
 		{Relation: "employer", Subjects: 100, Several: 2}, {Relation: "occupation", Subjects: 100, Several: 44},
-		{Relation: "country", Subjects: 100, Several: 4},
+		{Relation: "country", Subjects: 100, Several: 4}, {Relation: "author", Subjects: 100, Several: 14},
+		{Relation: "tags", Subjects: 100, Several: 14}, {Relation: "place of birth", Subjects: 100, Several: 60},
 	}
 	for _, c := range []struct {
 		name, claim string
@@ -171,6 +180,22 @@ func TestJudge(t *testing.T) {
 		{"a country holds its cities", "Reik | place of birth | Orlanda", false, "supported", ""},
 		{"but a denial of it is open", "Reik | place of birth | Orlanda", true, "not-in-kg", ""},
 		{"a city has parts", "Reik | place of birth | Old Quarter", false, "not-in-kg", ""},
+		{"nobody is born in two cities", "Nils | place of birth | Brisk", false, "contradicted", ""},
+		{"or in another than those listed", "Anna | place of birth | Brisk", false, "contradicted", ""},
+		{"but in one of these places", "Anna | place of birth | Scania", false, "supported", ""},
+		{"or nearer to one", "Nils | place of birth | Old Orla", false, "not-in-kg", ""},
+		{"what is owned, by another", "Ilse | owner of | Globex", false, "contradicted", "Reik"},
+		{"what a place lies in, whatever that is", "Velmora | lies in | Arcania", false, "supported", ""},
+		{"a language without the word", "Globex | language | Orlandish", false, "supported", ""},
+		{"a place without what it lies in", "Globex | county | Tessen County", false, "supported", ""},
+		{"a value in another unit", "Globex | length | 17.0688 metres", false, "supported", ""},
+		{"another value in another unit", "Globex | length | 19 metres", false, "contradicted",
+			"17068.8 (millimetres)"},
+		{"a rough value", "Globex | staff size | 800", false, "contradicted", "~500"},
+		{"another author, of whom some works have several", "Globex | author | Anna", false, "contradicted",
+			"Erik Halvorsen"},
+		{"but not what is a thing of another kind", "Globex | written in | hardcover", false, "not-in-kg", ""},
+		{"but not of what has many", "Globex | tags | valves", false, "not-in-kg", ""},
 		{"held at that time", "Velmora | led by | Brandt @1999..1999", false, "supported", ""},
 		{"held at another time", "Velmora | led by | Brandt @2010..2010", false, "contradicted", "Reik"},
 	} {

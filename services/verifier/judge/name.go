@@ -82,12 +82,27 @@ func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
 			return quantityLikelihood(a, b)
 		}
 	}
-	return nameLikelihood(said, held, links)
+	likelihood := nameLikelihood(said, held, links)
+	if kgtext.StandsFor(said, held) || isShort(tokens(said), tokens(held)) {
+		likelihood = max(likelihood, 0.9)
+	}
+	return likelihood
 }
+
+// isShort reports whether a name lacks only the word for what kind of thing the other one names: "French" of "French
+// language".
+func isShort(name, other []string) bool {
+	last := len(other) - 1
+	return last > 0 && classes[other[last]] && slices.Equal(name, other[:last])
+}
+
+// classes are words for kinds of things that end their names, and are left out where the relation says the kind.
+var classes = map[string]bool{"language": true, "music": true, "architecture": true, "people": true, "cuisine": true,
+	"literature": true, "religion": true}
 
 // particles are words that are optional in names.
 var particles = map[string]bool{"the": true, "a": true, "an": true, "of": true, "and": true, "de": true,
-	"la": true, "s": true}
+	"la": true, "s": true, "in": true, "to": true, "from": true, "until": true}
 
 // tokens are the words of a name, without accents, case, punctuation and articles.
 func tokens(name string) []string {
@@ -200,6 +215,9 @@ func quantityLikelihood(said, held kgtext.Quantity) float32 {
 	return 0
 }
 
+// roughly is the greatest difference, as a share, by which people round a value into another unit.
+const roughly = 0.05
+
 // differs reports whether a triple's value is of the same kind as the claim's and certainly
 // different: a date is not a name, "New York" may be "New York City", and a country contains its
 // cities.
@@ -218,6 +236,7 @@ func (c *claimCase) differs(v *view) bool {
 	_, heldDate := kgtext.ParseDate(v.value)
 	q, a := kgtext.ParseQuantity(said)
 	r, b := kgtext.ParseQuantity(v.value)
+	isConverted := q.Unit != r.Unit && q.Unit != "" && r.Unit != ""
 	switch {
 	case saidDate && heldDate:
 		return true
@@ -225,7 +244,7 @@ func (c *claimCase) differs(v *view) bool {
 		return false
 	case a != b && (a && q.Unit == "" || b && r.Unit == ""):
 		return false // a bare number is none of the other's names
-	case a && b && !q.Comparable(r):
+	case a && b && (!q.Comparable(r) || isConverted && q.RelativeDifference(r) <= roughly):
 		return false // in other units the value may be the same
 	}
 	isOfIt := slices.ContainsFunc(tokens(said), func(word string) bool {
@@ -297,6 +316,20 @@ var multiValued = []string{
 	"residence", "role", "tributary", "subsidiary", "owner of", "author of", "director of",
 }
 
+// singleValued are words of relations of which most things have one object, whether or not some have several.
+var singleValued = []string{
+	"birth", "born", "death", "died", "date", "year", "capital", "author", "architect", "discoverer", "discovered",
+	"builder", "built", "manufacturer", "creator", "publisher", "predecessor", "successor", "preceded", "followed",
+	"leader", "mayor", "president", "chairman", "director", "manager", "coach", "owner", "operator", "headquarters",
+	"length", "height", "width", "area", "population", "density", "elevation", "mass", "count", "size",
+}
+
+// once are words of what happens once, unlimited those of what it may have several of.
+var (
+	once      = []string{"birth", "born", "death", "died"}
+	unlimited = []string{"cause", "manner", "name"}
+)
+
 // sameKind are words of relations between entities of one kind, whose direction the kinds do not
 // reveal.
 var sameKind = []string{
@@ -313,11 +346,12 @@ var nesting = []string{
 	"member",
 }
 
-// lyingIn are those that lead from what lies in a place to that place, placing words of relations whose
-// objects are places, locating those of which one thing may have several with other places.
+// lyingIn are those that lead from what lies in a place to that place, lying words of claims that it does, placing
+// words of relations whose objects are places, locating those of which one thing may have several with other places.
 var (
 	lyingIn = []string{"country", "located", "location", "part of", "state", "continent", "region", "county",
 		"province", "district", "administrative", "territorial"}
+	lying    = []string{"location", "located", "situated", "lies", "lie"}
 	locating = []string{"place", "location", "located", "birth", "death", "residence", "headquarters"}
 	placing  = append([]string{"origin", "hometown", "region", "city"}, locating...)
 )

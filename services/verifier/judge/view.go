@@ -24,6 +24,8 @@ type claimCase struct {
 	bestSimilarity float32
 	// bestTaking is the cosine of the nearest relation that has the claim's object as its object.
 	bestTaking float32
+	// takesOther are the relations that lack the claim's object where others have it.
+	takesOther map[string]bool
 	// subjectKnown reports that the knowledge graph holds the claim's subject.
 	subjectKnown bool
 }
@@ -73,6 +75,12 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 			c.bestTaking = max(c.bestTaking, r.GetScore())
 		}
 	}
+	if c.bestTaking >= 0 {
+		c.takesOther = map[string]bool{}
+		for _, r := range claim.GetRelations() {
+			c.takesOther[r.GetRelation()] = !r.GetTakesObject()
+		}
+	}
 	for _, t := range pool {
 		if containsWord(t.GetTriple().GetRelation(), nesting) {
 			c.nested = append(c.nested, t)
@@ -92,7 +100,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	}
 	for _, v := range c.views {
 		share := multiValuedShare(uses[v.GetTriple().GetRelation()], v.GetTriple().GetRelation())
-		v.single = v.role != inverse && c.matchesRelation(v) && share <= cfg.MaxSeveral && c.values(v) == 1 &&
+		v.single = v.role != inverse && c.matchesRelation(v) && c.isSingle(v, share) &&
 			!(v.role == forward && c.isForeign())
 		fit := confidence(v.similarity)
 		if v.agrees {
@@ -116,18 +124,48 @@ func (c *claimCase) isForeign() bool {
 		})
 }
 
-// values counts the values of a view's list that hold at the time of the claim and of the view: each
-// holder of an office held it alone.
-func (c *claimCase) values(v *view) int {
-	seen := map[string]bool{}
+// isSingle reports whether another value than those of a view's list is ruled out: there is one, of a relation of
+// which at most that share of subjects has several. Nobody is born twice, so that of a birth all are places around
+// one. A name tells nothing where the graph has the claim's object as another kind of thing: a book published in
+// hardcover.
+func (c *claimCase) isSingle(v *view, share float32) bool {
+	most := c.cfg.MaxSeveral
+	if relation := v.GetTriple().GetRelation(); containsWord(relation, singleValued) {
+		if containsWord(relation, once) && !containsWord(relation, unlimited) {
+			return true
+		}
+		if !c.takesOther[relation] {
+			most = max(most, c.cfg.MaxSeveralOfOne)
+		}
+	}
+	return share <= most && len(c.values(v)) == 1
+}
+
+// values are the values of a view's list that hold at the time of the claim and of the view: each holder of an
+// office held it alone. Of a place and one that it lies in, one counts.
+func (c *claimCase) values(v *view) (found []string) {
 	for _, o := range c.views {
 		held := o.GetTriple().GetValidity()
 		if o.list() == v.list() && overlap(held, v.GetTriple().GetValidity()) &&
-			overlap(held, c.claim.GetTriple().GetValidity()) {
-			seen[o.value] = true
+			overlap(held, c.claim.GetTriple().GetValidity()) &&
+			!slices.ContainsFunc(found, func(one string) bool { return one == o.value || c.isInside(one, o.value) }) {
+			found = append(found, o.value)
 		}
 	}
-	return len(seen)
+	return found
+}
+
+// isInside reports whether of two values one lies in the other: by a triple, or by its name, "Tessen, Orlanda".
+func (c *claimCase) isInside(a, b string) bool {
+	return isHead(a, b) || isHead(b, a) || slices.ContainsFunc(c.nested, func(s *graphv1.ScoredTriple) bool {
+		t := s.GetTriple()
+		return t.GetSubject() == a && t.GetObject() == b || t.GetSubject() == b && t.GetObject() == a
+	})
+}
+
+// isHead reports whether a name begins or ends another one at a comma.
+func isHead(part, whole string) bool {
+	return strings.HasPrefix(whole, part+",") || strings.HasSuffix(whole, ", "+part)
 }
 
 // similarity is that of a relation to the claim's: their cosine, 1 if their names are equal, and more
@@ -186,7 +224,9 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	if object > 0 && isInverseOf(said, triple.GetRelation()) && !(areKin && c.kin == kin) {
 		add(inverse, triple.GetSubject(), object, other)
 	}
-	if other > 0 && !containsWord(triple.GetRelation(), sameKind) && !containsWord(triple.GetRelation(), mutual) {
+	isOf := said == kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))+" of" && !areKin
+	if other > 0 && (isOf || !containsWord(triple.GetRelation(), sameKind)) &&
+		!containsWord(triple.GetRelation(), mutual) {
 		add(reversed, triple.GetObject(), other, object)
 	}
 	return views
