@@ -178,7 +178,7 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		{"one without the value", "Velmora is the largest city in Orlanda.", unknown, ""},
 		{"a date within a bound", "Brisk was founded before 1400.", supported, ""},
 		{"a date beyond a bound", "Brisk was founded before 1312.", contradicted, ""},
-		{"a date at a bound", "Brisk has stood since 1312.", supported, ""},
+		{"since when something is so", "Brisk has stood since 1312.", supported, ""},
 		{"a date less precise than its bound", "Brisk was founded before May 1312.", unknown, ""},
 		{"a day beyond a bound", "It was founded after 1900.", contradicted, ""},
 		{"dates on both sides of a bound", "Salt was founded before 1800.", unknown, ""},
@@ -205,7 +205,7 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 				t.Errorf("%v: %s", claim.GetVerdict(), claim.GetReason())
 			}
 			least := 2
-			if strings.Contains(claim.GetReason(), "bound") {
+			if reason := claim.GetReason(); strings.Contains(reason, "bound") || strings.Contains(reason, "says the same") {
 				least = 1
 			}
 			if c.want != unknown && len(claim.GetEvidence()) < least {
