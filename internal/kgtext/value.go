@@ -157,6 +157,11 @@ func (q Quantity) Comparable(r Quantity) bool {
 	return converts || q.Unit == "" || r.Unit == ""
 }
 
+// HasOtherUnit reports whether two quantities have different units, so that people may have rounded one of them.
+func (q Quantity) HasOtherUnit(r Quantity) bool {
+	return q.Unit != r.Unit && q.Unit != "" && r.Unit != ""
+}
+
 // RelativeDifference returns |q-r| as a share of |r|, in the unit of q.
 func (q Quantity) RelativeDifference(r Quantity) float64 {
 	if in, converts := r.Convert(q.Unit); converts {

@@ -14,7 +14,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// mostCompleted is how many claims are added to those that a model extracted of one sentence.
+// mostCompleted is how many claims are added of what no claim is about to those that a model extracted of one sentence.
 const mostCompleted = 8
 
 var (
@@ -50,10 +50,11 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 		}
 		added = append(added, parts...)
 	}
+	parts := len(added)
 	claims = append(slices.Clone(claims), added...)
 	for i, m := range mentions {
 		isWord := !m.isProper() && !strings.Contains(m.text, " ")
-		if len(added) == mostCompleted || isWord || m.isLabel(s.Text) || isClaimed(s, m, claims) {
+		if len(added)-parts == mostCompleted || isWord || m.isLabel(s.Text) || isClaimed(s, m, claims) {
 			continue
 		}
 		if hasMore := contentWord.MatchString(s.Text[m.end:]); hasMore && adjoin(s, mentions, i) {

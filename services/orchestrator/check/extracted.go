@@ -22,6 +22,7 @@ import (
 func (c *Checker) correctClaim(ctx context.Context, q *question.Question, s kgtext.Sentence, mentions []mention,
 	claim *generatorv1.ExtractedClaim) (added []*generatorv1.ExtractedClaim, err error) {
 	completeSubject(s, mentions, claim)
+	trimSince(claim)
 	completeObject(s, mentions, claim)
 	correctKind(claim)
 	added = splitList(s, mentions, claim)
@@ -35,22 +36,31 @@ func completeSubject(s kgtext.Sentence, mentions []mention, claim *generatorv1.E
 	at := claim.GetSubjectSpan()
 	for _, m := range mentions {
 		span := spanOf(s, m)
-		if m.isName() && overlap(at, span) && span.GetStart() <= at.GetStart() && at.GetEnd() <= span.GetEnd() {
+		if m.isName() && overlap(at, span) && covers(span, at) {
 			claim.Triple.Subject, claim.SubjectSpan = m.text, span
 		}
 	}
 }
 
-const sinceWord = "since "
+// covers reports whether all of a span is in another one.
+func covers(whole, part *graphv1.TextSpan) bool {
+	return whole.GetStart() <= part.GetStart() && part.GetEnd() <= whole.GetEnd()
+}
+
+// trimSince takes the date since when something is so for a value, which it is, and no bound.
+func trimSince(claim *generatorv1.ExtractedClaim) {
+	const word = "since "
+	date, isSince := strings.CutPrefix(claim.GetTriple().GetObject(), word)
+	if at := claim.GetObjectSpan(); isSince && at != nil {
+		claim.Triple.Object = date
+		at.Start += uint32(len(word))
+	}
+}
 
 // completeObject gives a claim the whole of a date of which the model left off the day, or of a name such as "J. P." of
 // "J. P. Stam". A name with a comma is one of a place and what that lies in, of which each may be meant.
 func completeObject(s kgtext.Sentence, mentions []mention, claim *generatorv1.ExtractedClaim) {
 	at := claim.GetObjectSpan()
-	if date, isSince := strings.CutPrefix(claim.GetTriple().GetObject(), sinceWord); isSince && at != nil {
-		claim.Triple.Object = date // since when something is so is a value, no bound
-		at.Start += uint32(len(sinceWord))
-	}
 	said, isDate := kgtext.ParseDate(claim.GetTriple().GetObject())
 	for _, m := range mentions {
 		span := spanOf(s, m)
@@ -59,7 +69,7 @@ func completeObject(s kgtext.Sentence, mentions []mention, claim *generatorv1.Ex
 		}
 		whole, ok := kgtext.ParseDate(m.text)
 		isDay := isDate && ok && whole.Agrees(said) && whole.MorePreciseThan(said)
-		isPart := m.isName() && span.GetStart() <= at.GetStart() && at.GetEnd() <= span.GetEnd()
+		isPart := m.isName() && covers(span, at)
 		if isDay || isPart && !strings.Contains(m.text, ",") {
 			claim.Triple.Object, claim.ObjectSpan = m.text, span
 			return
@@ -120,10 +130,16 @@ func splitList(s kgtext.Sentence, mentions []mention, claim *generatorv1.Extract
 	for _, m := range parts[1:] {
 		t := proto.CloneOf(claim.GetTriple())
 		t.Object = m.text
-		added = append(added, &generatorv1.ExtractedClaim{Negated: claim.GetNegated(), Span: claim.GetSpan(), Triple: t,
-			SubjectSpan: claim.GetSubjectSpan(), ObjectSpan: spanOf(s, m)})
+		added = append(added, deriveClaim(claim, t, spanOf(s, m)))
 	}
 	return added
+}
+
+// deriveClaim returns what a claim says of another object, which stands at a span.
+func deriveClaim(claim *generatorv1.ExtractedClaim, t *graphv1.Triple,
+	object *graphv1.TextSpan) *generatorv1.ExtractedClaim {
+	return &generatorv1.ExtractedClaim{Negated: claim.GetNegated(), Span: claim.GetSpan(), Triple: t,
+		SubjectSpan: claim.GetSubjectSpan(), ObjectSpan: object}
 }
 
 // adjoins matches what stands between a thing and where it is.
@@ -197,9 +213,8 @@ func (c *Checker) splitPlaces(ctx context.Context, q *question.Question, s kgtex
 			t.Relation = relation
 			return added, nil
 		}
-		added = append(added, &generatorv1.ExtractedClaim{Negated: claim.GetNegated(), Span: claim.GetSpan(),
-			Triple:      &graphv1.Triple{Subject: t.GetSubject(), Relation: relation, Object: m.text},
-			SubjectSpan: claim.GetSubjectSpan(), ObjectSpan: span})
+		added = append(added, deriveClaim(claim,
+			&graphv1.Triple{Subject: t.GetSubject(), Relation: relation, Object: m.text}, span))
 		t.Object = head[1]
 		claim.ObjectSpan = &graphv1.TextSpan{Start: object.GetStart(),
 			End: object.GetStart() + uint32(utf8.RuneCountInString(head[1]))}

@@ -122,8 +122,7 @@ func agree(a, b string) bool {
 	if qa, ok := kgtext.ParseQuantity(a); ok {
 		if qb, ok := kgtext.ParseQuantity(b); ok {
 			// Quantities of different units may be equal.
-			isConverted := qa.Unit != qb.Unit && qa.Unit != "" && qb.Unit != ""
-			return isConverted || qa.RelativeDifference(qb) <= rounding
+			return qa.HasOtherUnit(qb) || qa.RelativeDifference(qb) <= rounding
 		}
 	}
 	return false

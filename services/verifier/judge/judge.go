@@ -107,7 +107,7 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 func (c *claimCase) support() (best *view) {
 	for _, v := range c.views {
 		slack := c.cfg.SupportSlack
-		if v.agrees && len(c.values(v)) > 1 {
+		if v.agrees && c.values(v) > 1 {
 			slack = max(slack, c.cfg.ContradictionSlack) // a list that would be shown against another value
 		}
 		isNear := v.similarity >= c.cfg.MinSupport && v.similarity >= c.bestSimilarity-slack

@@ -82,9 +82,10 @@ func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
 			return quantityLikelihood(a, b)
 		}
 	}
+	const unqualified = 0.9
 	likelihood := nameLikelihood(said, held, links)
-	if kgtext.StandsFor(said, held) || isShort(tokens(said), tokens(held)) {
-		likelihood = max(likelihood, 0.9)
+	if likelihood < unqualified && (kgtext.StandsFor(said, held) || isShort(tokens(said), tokens(held))) {
+		return unqualified
 	}
 	return likelihood
 }
@@ -236,7 +237,6 @@ func (c *claimCase) differs(v *view) bool {
 	_, heldDate := kgtext.ParseDate(v.value)
 	q, a := kgtext.ParseQuantity(said)
 	r, b := kgtext.ParseQuantity(v.value)
-	isConverted := q.Unit != r.Unit && q.Unit != "" && r.Unit != ""
 	switch {
 	case saidDate && heldDate:
 		return true
@@ -244,7 +244,7 @@ func (c *claimCase) differs(v *view) bool {
 		return false
 	case a != b && (a && q.Unit == "" || b && r.Unit == ""):
 		return false // a bare number is none of the other's names
-	case a && b && (!q.Comparable(r) || isConverted && q.RelativeDifference(r) <= roughly):
+	case a && b && (!q.Comparable(r) || q.HasOtherUnit(r) && q.RelativeDifference(r) <= roughly):
 		return false // in other units the value may be the same
 	}
 	isOfIt := slices.ContainsFunc(tokens(said), func(word string) bool {

@@ -24,8 +24,6 @@ type claimCase struct {
 	bestSimilarity float32
 	// bestTaking is the cosine of the nearest relation that has the claim's object as its object.
 	bestTaking float32
-	// takesOther are the relations that lack the claim's object where others have it.
-	takesOther map[string]bool
 	// subjectKnown reports that the knowledge graph holds the claim's subject.
 	subjectKnown bool
 }
@@ -39,6 +37,8 @@ type view struct {
 	value string
 	// similarity is that of its relation to the claim's.
 	similarity float32
+	// takesOther is set if the relation lacks the claim's object where others have it.
+	takesOther bool
 	// cosine is that without what else tells the relation.
 	cosine float32
 	// agrees is set if the triple states the claim.
@@ -75,22 +75,17 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 			c.bestTaking = max(c.bestTaking, r.GetScore())
 		}
 	}
-	if c.bestTaking >= 0 {
-		c.takesOther = map[string]bool{}
-		for _, r := range claim.GetRelations() {
-			c.takesOther[r.GetRelation()] = !r.GetTakesObject()
-		}
-	}
 	for _, t := range pool {
 		if containsWord(t.GetTriple().GetRelation(), nesting) {
 			c.nested = append(c.nested, t)
 		}
 		r := near[t.GetTriple().GetRelation()]
+		takesOther := c.bestTaking >= 0 && r != nil && !r.GetTakesObject()
 		if r == nil {
 			r = &verifierv1.RelationMatch{Relation: t.GetTriple().GetRelation()}
 		}
 		for _, v := range c.viewsOf(t, said) {
-			v.similarity, v.cosine = c.similarity(r, said, v.role), r.GetScore()
+			v.similarity, v.cosine, v.takesOther = c.similarity(r, said, v.role), r.GetScore(), takesOther
 			c.bestSimilarity = max(c.bestSimilarity, v.similarity)
 			c.views = append(c.views, v)
 		}
@@ -130,20 +125,19 @@ func (c *claimCase) isForeign() bool {
 // hardcover.
 func (c *claimCase) isSingle(v *view, share float32) bool {
 	most := c.cfg.MaxSeveral
-	if relation := v.GetTriple().GetRelation(); containsWord(relation, singleValued) {
-		if containsWord(relation, once) && !containsWord(relation, unlimited) {
-			return true
-		}
-		if !c.takesOther[relation] {
-			most = max(most, c.cfg.MaxSeveralOfOne)
-		}
+	switch relation := v.GetTriple().GetRelation(); {
+	case containsWord(relation, once) && !containsWord(relation, unlimited):
+		return true
+	case containsWord(relation, singleValued) && !v.takesOther:
+		most = max(most, c.cfg.MaxSeveralOfOne)
 	}
-	return share <= most && len(c.values(v)) == 1
+	return share <= most && c.values(v) == 1
 }
 
-// values are the values of a view's list that hold at the time of the claim and of the view: each holder of an
+// values counts the values of a view's list that hold at the time of the claim and of the view: each holder of an
 // office held it alone. Of a place and one that it lies in, one counts.
-func (c *claimCase) values(v *view) (found []string) {
+func (c *claimCase) values(v *view) int {
+	var found []string
 	for _, o := range c.views {
 		held := o.GetTriple().GetValidity()
 		if o.list() == v.list() && overlap(held, v.GetTriple().GetValidity()) &&
@@ -152,7 +146,7 @@ func (c *claimCase) values(v *view) (found []string) {
 			found = append(found, o.value)
 		}
 	}
-	return found
+	return len(found)
 }
 
 // isInside reports whether of two values one lies in the other: by a triple, or by its name, "Tessen, Orlanda".
@@ -224,9 +218,11 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	if object > 0 && isInverseOf(said, triple.GetRelation()) && !(areKin && c.kin == kin) {
 		add(inverse, triple.GetSubject(), object, other)
 	}
-	isOf := said == kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))+" of" && !areKin
-	if other > 0 && (isOf || !containsWord(triple.GetRelation(), sameKind)) &&
-		!containsWord(triple.GetRelation(), mutual) {
+	isOf := func() bool {
+		return said == kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))+" of" && !areKin
+	}
+	if other > 0 && !containsWord(triple.GetRelation(), mutual) &&
+		(!containsWord(triple.GetRelation(), sameKind) || isOf()) {
 		add(reversed, triple.GetObject(), other, object)
 	}
 	return views
