@@ -2,6 +2,7 @@ package kgtext
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -128,24 +129,32 @@ type spelledName struct {
 	words map[string]bool
 }
 
+// initial matches a first name of which the first letter is given.
+var initial = regexp.MustCompile(`^\p{Lu}\.$`)
+
 // spelledNames returns the names in a question: runs of least capitalised words or more that are not
 // function words. The first word of a question says nothing by its capital.
 func spelledNames(question string, least int) (names []spelledName) {
 	var run []string
 	first := true
 	end := func() {
-		if len(run) >= least && (len(run) > 1 || !first) {
-			text := strings.Join(run, " ")
+		onlyInitials := !slices.ContainsFunc(run, func(word string) bool { return !initial.MatchString(word) })
+		if len(run) >= least && (len(run) > 1 || !first) && !onlyInitials {
+			text := strings.TrimSuffix(strings.Join(run, " "), ".")
 			names = append(names, spelledName{text, wordSet(strings.Fields(Fold(text))...)})
 		}
 		run, first = nil, false
 	}
 	for token := range strings.FieldsSeq(strings.ReplaceAll(question, "’", "'")) {
+		if initial.MatchString(token) { // it ends no name
+			run = append(run, token)
+			continue
+		}
 		word := strings.TrimFunc(token, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 		possessive := strings.HasSuffix(word, "'s")
 		word = strings.TrimSuffix(word, "'s")
-		initial, _ := utf8.DecodeRuneInString(word)
-		if !unicode.IsUpper(initial) || english[strings.ToLower(word)] {
+		letter, _ := utf8.DecodeRuneInString(word)
+		if !unicode.IsUpper(letter) || english[strings.ToLower(word)] {
 			end()
 			continue
 		}

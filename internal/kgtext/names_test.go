@@ -51,6 +51,9 @@ func TestMissingNames(t *testing.T) {
 		{"lower case", "what films did anna mádl direct", []string{"Low Tide"}, ""},
 		{"one word", "What films did Mádl direct?", []string{"Low Tide"}, ""},
 		{"no evidence", "What films did Anna Mádl direct?", nil, "Anna Mádl"},
+		{"first names by their letters", "What films did A. B. Mádl direct?", nil, "A. B. Mádl"},
+		{"letters alone", "What is in vitamin B. or A.?", nil, ""},
+		{"a letter that is a number", "Who followed Anna I.", nil, "Anna I"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := strings.Join(kgtext.MissingNames(c.question, c.entities), ", "); got != c.want {

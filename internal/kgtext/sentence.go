@@ -2,6 +2,7 @@ package kgtext
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -88,7 +89,7 @@ func endsSentence(open, rest string) bool {
 	switch {
 	case titleAbbreviations[strings.ToLower(last)]:
 		return false
-	case numberAbbreviations[strings.ToLower(last)]:
+	case numberAbbreviations[strings.ToLower(last)] && !initials.MatchString(last):
 		return !unicode.IsDigit(next)
 	case space < 0 && strings.Trim(last, "0123456789") == "":
 		return false // a list's "12."
@@ -131,12 +132,23 @@ func wordSet(words ...string) map[string]bool {
 var markup = regexp.MustCompile("[.!?…][\"'”’)]*\\s+[{<＜\\[!#|`\\\\]|" + // "Oslo. <b>"
 	"[}\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]\\s+\\p{Lu}") // "{x} She"
 
-// splitMarkup splits a sentence by Unicode's rules at markup.
+// unspaced matches to the first rune of a sentence that follows another without a space: "in 1998.It was".
+var unspaced = regexp.MustCompile(`[\p{Ll}\d)][.!?]((?:Its?|He|She|They|His|Her|Their|The|This) )`)
+
+// splitMarkup splits a sentence by Unicode's rules at markup, and where a space is missing.
 func splitMarkup(piece string) (parts []string) {
-	from := 0
+	var cuts []int
 	for _, found := range markup.FindAllStringIndex(piece, -1) {
 		_, size := utf8.DecodeLastRuneInString(piece[:found[1]])
-		parts, from = append(parts, piece[from:found[1]-size]), found[1]-size
+		cuts = append(cuts, found[1]-size)
+	}
+	for _, found := range unspaced.FindAllStringSubmatchIndex(piece, -1) {
+		cuts = append(cuts, found[2])
+	}
+	slices.Sort(cuts)
+	from := 0
+	for _, cut := range slices.Compact(cuts) {
+		parts, from = append(parts, piece[from:cut]), cut
 	}
 	return append(parts, piece[from:])
 }

@@ -132,6 +132,9 @@ func normaliseUnit(s string) string {
 			return normaliseUnit(of) + " per " + normaliseUnit(unit)
 		}
 	}
+	if of, unit, found := strings.Cut(s, "per"); found && IsUnit(of) && IsUnit(strings.TrimSuffix(unit, "s")) {
+		return normaliseUnit(of) + " per " + normaliseUnit(unit) // "kilometrePerSeconds"
+	}
 	if full, ok := unitAbbreviations[s]; ok {
 		return full
 	}

@@ -67,6 +67,7 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		"973 m above sea level":                {973, "metre"},
 		"253.26 metres long":                   {253.26, "metre"},
 		"512.4 people per km²":                 {512.4, "inhabitant per square kilometre"},
+		"4.56 (kilometrePerSeconds)":           {4.56, "kilometre per second"},
 		"9 persons/sq km":                      {9, "inhabitant per square kilometre"},
 		"2 (inhabitants per square kilometre)": {2, "inhabitant per square kilometre"},
 	} {
