@@ -16,15 +16,16 @@ import (
 )
 
 // reference does a fixed piece of work again and again: its processor time says how fast the machine is at the moment,
-// as neighbours on it slow the reference and the mesh alike.
+// and the time that it takes how busy it is, as neighbours on it slow the reference and the mesh alike.
 type reference struct {
 	next   []int32 // a cycle through more memory than the caches hold
 	data   []byte
 	sorted []int
 
 	mu    sync.Mutex
-	took  []time.Duration
-	total time.Duration
+	took  []time.Duration // of the processor
+	lasts []time.Duration
+	total time.Duration // of the processor
 }
 
 func newReference() *reference {
@@ -49,11 +50,11 @@ func (r *reference) run(ctx context.Context, t *testing.T) {
 			return
 		case <-tick.C:
 		}
-		before := threadTime(t)
+		start, before := time.Now(), threadTime(t)
 		r.work()
-		took := threadTime(t) - before
+		took, lasted := threadTime(t)-before, time.Since(start)
 		r.mu.Lock()
-		r.took, r.total = append(r.took, took), r.total+took
+		r.took, r.lasts, r.total = append(r.took, took), append(r.lasts, lasted), r.total+took
 		r.mu.Unlock()
 	}
 }
@@ -72,16 +73,20 @@ func (r *reference) work() {
 	slices.Sort(r.sorted)
 }
 
-// take returns the median processor time of the work since the last call, and that of all work so far.
-func (r *reference) take() (median, total time.Duration) {
+// take returns the medians of the processor time of the work and of how long it lasted since the last call, and the
+// processor time of all work so far.
+func (r *reference) take() (took, lasted, total time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	slices.Sort(r.took)
-	if len(r.took) > 0 {
-		median = r.took[len(r.took)/2]
+	median := func(times *[]time.Duration) (middle time.Duration) {
+		slices.Sort(*times)
+		if n := len(*times); n > 0 {
+			middle = (*times)[n/2]
+		}
+		*times = (*times)[:0]
+		return middle
 	}
-	r.took = r.took[:0]
-	return median, r.total
+	return median(&r.took), median(&r.lasts), r.total
 }
 
 // threadTime returns the processor time of this thread so far.
