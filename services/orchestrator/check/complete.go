@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -19,7 +21,7 @@ const mostCompleted = 8
 
 var (
 	// describes matches what makes the name before it the subject of what follows.
-	describes = regexp.MustCompile(`(?i)^\W{0,2}(?:which|who|whose|that)\b`)
+	describes = regexp.MustCompile(`(?i)^\W{0,2}(?:which|who|whose|that|where)\b`)
 	// phraseEnd ends the words that belong to a name or value.
 	phraseEnd = regexp.MustCompile(`(?i)[,;:.()]| and | or | but | which | who | whose | that |$`)
 	// labelled matches what follows the number of a line.
@@ -52,13 +54,26 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 	}
 	parts := len(added)
 	claims = append(slices.Clone(claims), added...)
+	mentions = slices.DeleteFunc(mentions, mention.isWord)
 	for i, m := range mentions {
-		isWord := !m.isProper() && !strings.Contains(m.text, " ")
-		if len(added)-parts == mostCompleted || isWord || m.isLabel(s.Text) || isClaimed(s, m, claims) {
+		if i+1 < len(mentions) && isCalled(s.Text, m, mentions[i+1]) && !areJoined(m, mentions[i+1], claims) {
+			added = append(added, locate(s, mentions[i+1], m))
+			continue
+		}
+		if len(added)-parts == mostCompleted || m.isLabel(s.Text) ||
+			isClaimed(s, m, claims) && !isPart(s, mentions, i, claims) {
 			continue
 		}
 		if hasMore := contentWord.MatchString(s.Text[m.end:]); hasMore && adjoin(s, mentions, i) {
 			added = append(added, locate(s, mentions[i-1], m))
+			continue
+		}
+		wider, err := c.widerPlace(ctx, q, s, mentions, i, claims)
+		if err != nil {
+			return nil, err
+		}
+		if wider != nil {
+			added = append(added, wider)
 			continue
 		}
 		subject, start := subjectOf(s, mentions, i, claims)
@@ -67,13 +82,18 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 			continue
 		}
 		words := wordsOf(s.Text, mentions, i, start)
-		if !saysSomething(words) || denied.MatchString(words) {
+		if denied.MatchString(words) {
 			continue
 		}
-		span := spanOf(s, m)
-		added = append(added, &generatorv1.ExtractedClaim{
-			Triple: &graphv1.Triple{Subject: subject, Relation: words, Object: m.text}, Span: span, ObjectSpan: span,
-		})
+		t := &graphv1.Triple{Subject: subject, Relation: words, Object: m.text}
+		isDated, err := c.date(ctx, q, s.Text, mentions, i, t)
+		if err != nil {
+			return nil, err
+		}
+		if isDated || saysSomething(words) {
+			span := spanOf(s, m)
+			added = append(added, &generatorv1.ExtractedClaim{Triple: t, Span: span, ObjectSpan: span})
+		}
 	}
 	return added, nil
 }
@@ -90,6 +110,47 @@ func isClaimed(s kgtext.Sentence, m mention, claims []*generatorv1.ExtractedClai
 			return true
 		}
 		return kgtext.FoldWords(c.GetTriple().GetSubject() + " " + c.GetTriple().GetObject()).Mention(name)
+	})
+}
+
+// widerPlace returns the claim of a place that a sentence names as what the place of another claim lies in, its ith
+// mention: "is found in Tessen, Orlanda".
+func (c *Checker) widerPlace(ctx context.Context, q *question.Question, s kgtext.Sentence, mentions []mention, i int,
+	claims []*generatorv1.ExtractedClaim) (*generatorv1.ExtractedClaim, error) {
+	m := mentions[i]
+	if i == 0 || !m.isName() || s.Text[mentions[i-1].end:m.start] != ", " {
+		return nil, nil
+	}
+	inside := spanOf(s, mentions[i-1])
+	at := slices.IndexFunc(claims, func(claim *generatorv1.ExtractedClaim) bool {
+		return proto.Equal(claim.GetObjectSpan(), inside) && aboutPlaces.MatchString(claim.GetTriple().GetRelation())
+	})
+	if at < 0 {
+		return nil, nil
+	}
+	t := proto.CloneOf(claims[at].GetTriple())
+	isPlace, relation, err := c.placeRelation(ctx, q, t.GetSubject(), t.GetRelation(), m.text,
+		comesFromPlace(t.GetRelation()))
+	if !isPlace || err != nil {
+		return nil, err
+	}
+	t.Relation, t.Object = relation, m.text
+	return deriveClaim(claims[at], t, spanOf(s, m)), nil
+}
+
+// areJoined reports whether a claim is about both of two names.
+func areJoined(a, b mention, claims []*generatorv1.ExtractedClaim) bool {
+	return slices.ContainsFunc(claims, func(c *generatorv1.ExtractedClaim) bool {
+		names := kgtext.FoldWords(c.GetTriple().GetSubject() + " " + c.GetTriple().GetObject())
+		return names.Mention(kgtext.Fold(a.text)) && names.Mention(kgtext.Fold(b.text))
+	})
+}
+
+// isPart reports whether claims are about a mention only as a part of the name that it stands behind in brackets.
+func isPart(s kgtext.Sentence, mentions []mention, i int, claims []*generatorv1.ExtractedClaim) bool {
+	span := spanOf(s, mentions[i])
+	return inBrackets(s.Text, mentions, i) && !slices.ContainsFunc(claims, func(c *generatorv1.ExtractedClaim) bool {
+		return proto.Equal(c.GetObjectSpan(), span) || kgtext.Fold(c.GetTriple().GetObject()) == mentions[i].text
 	})
 }
 
@@ -130,6 +191,9 @@ func subjectOf(s kgtext.Sentence, mentions []mention, i int, claims []*generator
 
 // isName reports whether a mention is a name by its spelling, not a value.
 func (m mention) isName() bool { return m.isProper() && literals.FindString(m.text) != m.text }
+
+// isWord reports whether a mention may be an ordinary word.
+func (m mention) isWord() bool { return !m.isProper() && !strings.Contains(m.text, " ") }
 
 // isLabel reports whether a number belongs to a name or counts lines and footnotes: "RS-3", "[3]", "3. ".
 func (m mention) isLabel(text string) bool {

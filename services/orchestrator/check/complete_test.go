@@ -22,10 +22,11 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
-// atlas is a knowledge graph of names, each with the relations that have it as their object.
+// atlas is a knowledge graph of names, each with the relations that have it as their object, and its own, of which
+// some have an object: "release year | 1998".
 type atlas struct {
 	retrieverv1.RetrieverServiceClient
-	takes map[string][]string
+	takes, has map[string][]string
 }
 
 func (a atlas) LinkEntities(_ context.Context, req *retrieverv1.LinkEntitiesRequest,
@@ -41,15 +42,24 @@ func (a atlas) LinkEntities(_ context.Context, req *retrieverv1.LinkEntitiesRequ
 
 func (a atlas) ListNeighbours(_ context.Context, req *retrieverv1.ListNeighboursRequest,
 	_ ...grpc.CallOption) (*retrieverv1.ListNeighboursResponse, error) {
-	resp := &retrieverv1.ListNeighboursResponse{}
-	for _, r := range a.takes[req.GetEntity()] {
-		resp.Relations = append(resp.Relations, &retrieverv1.RelationCount{Relation: r, Inverse: true})
+	resp, isInverse, relations := &retrieverv1.ListNeighboursResponse{}, true, a.takes
+	if req.GetDirection() == retrieverv1.Direction_DIRECTION_OUT {
+		isInverse, relations = false, a.has
+	}
+	for _, line := range relations[req.GetEntity()] {
+		r, object, _ := strings.Cut(line, " | ")
+		resp.Relations = append(resp.Relations, &retrieverv1.RelationCount{Relation: r, Inverse: isInverse})
+		resp.Triples = append(resp.Triples, &graphv1.Triple{Relation: r, Object: object})
 	}
 	return resp, nil
 }
 
-var knownPlaces = atlas{takes: map[string][]string{"1998": nil, "Reik": nil, "1101 Clematis": nil, "Acme Sauce": nil,
-	"Globex": {"employer"}, "Tessen": {"region", "place of birth"}, "Orlanda": {"country", "place of birth"}}}
+var knownPlaces = atlas{takes: map[string][]string{"1998": nil, "piano": nil, "Reik": nil,
+	"1101 Clematis": nil, "Acme Sauce": nil,
+	"Globex": {"employer"}, "Tessen": {"region", "place of birth"},
+	"Orlanda": {"place of origin", "country", "place of birth", "nationality"}},
+	has: map[string][]string{"Acme Sauce": {"country", "release_year | 1987"},
+		"Reik": {"nationality", "date of birth | 1950"}, "Globex": {"opened | 1990", "closed | 1998"}}}
 
 // completeClaims completes the claims of a sentence, each "subject | relation | object" in words of it.
 func completeClaims(t testing.TB, a atlas, sentence string, lines []string) []string {
@@ -91,11 +101,42 @@ func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
 		{"a number with the words around it", "Reik moved in 1998 and has 3 harps.",
 			[]string{"Reik | moved | 1998"}, []string{"Reik | moved | 1998", "Reik | and has harps | 3"}},
 		{"a name of the graph", "Reik joined Globex last.", nil, []string{"Reik | joined | Globex"}},
+		{"past a word that is a name too", "Reik moved piano in 1998.", nil, []string{"Reik | moved piano in | 1998"}},
 		{"of what a clause describes", "Reik met Globex which left Tessen.", []string{"Reik | met | Globex"},
 			[]string{"Reik | met | Globex", "Globex | which left | Tessen"}},
 		{"not what is denied", "Reik never joined Globex.", nil, nil},
 		{"nor labels and footnotes", "Reik left in May [3] and RS-3.", nil, nil},
 		{"nor a name without a verb or noun", "Reik in Globex.", nil, nil},
+		{"of what a place is described by", "Reik met Globex, where 3 harps stand.", []string{"Reik | met | Globex"},
+			[]string{"Reik | met | Globex", "Globex | where harps stand | 3"}},
+		{"what is in a place, by its name", "Reik owns a shop in Tessen called Globex.",
+			[]string{"Reik | owns | Globex", "Reik | location | Tessen"},
+			[]string{"Reik | owns | Globex", "Reik | location | Tessen", "Globex | location | Tessen"}},
+		{"unless that is claimed", "Reik owns a shop in Tessen called Globex.",
+			[]string{"Reik | owns | Globex", "Globex | located in | Tessen"},
+			[]string{"Reik | owns | Globex", "Globex | located in | Tessen"}},
+		{"not who is called so there", "Reik, in Tessen called Globex, left.", []string{"Reik | left | Tessen"},
+			[]string{"Reik | left | Tessen", "Reik | called | Globex"}},
+		{"the year of a thing", "Acme Sauce, a sauce from 1998, is sour.", []string{"Acme Sauce | is | sour"},
+			[]string{"Acme Sauce | is | sour", "Acme Sauce | release year | 1998"}},
+		{"before what it is", "Acme Sauce is a 1998 sauce.", []string{"Acme Sauce | is a | sauce"},
+			[]string{"Acme Sauce | is a | sauce", "Acme Sauce | release year | 1998"}},
+		{"and in brackets", "Reik likes Acme Sauce (1998).", []string{"Reik | likes | Acme Sauce"},
+			[]string{"Reik | likes | Acme Sauce", "Acme Sauce | release year | 1998"}},
+		{"that the model took for a part of the name", "Acme Sauce (1998) is sour.",
+			[]string{"Acme Sauce (1998) | is | sour"},
+			[]string{"Acme Sauce (1998) | is | sour", "Acme Sauce | release year | 1998"}},
+		{"but has not claimed", "Acme Sauce (1998) is sour.", []string{"Acme Sauce | made | 1998"},
+			[]string{"Acme Sauce | made | 1998"}},
+		{"nor what is denied", "Acme Sauce is not a 1998 sauce.", []string{"Acme Sauce | is a | sauce"},
+			[]string{"Acme Sauce | is a | sauce"}},
+		{"nor how many of something it has", "Acme Sauce has a 1998 seat factory.",
+			[]string{"Acme Sauce | has | factory"},
+			[]string{"Acme Sauce | has | factory", "Acme Sauce | has a seat factory | 1998"}},
+		{"not of a person", "Reik (1998) likes Acme Sauce.", []string{"Reik | likes | Acme Sauce"},
+			[]string{"Reik | likes | Acme Sauce"}},
+		{"nor of what has several", "Globex (1998) has Acme Sauce.", []string{"Globex | has | Acme Sauce"},
+			[]string{"Globex | has | Acme Sauce"}},
 		{"the whole of a name whose part is the subject", "1101 Clematis turns.", []string{"Clematis | does | turns"},
 			[]string{"1101 Clematis | does | turns"}},
 		{"each place of several", "Reik was born in Tessen, Orlanda.",
@@ -106,14 +147,40 @@ func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
 			[]string{"Acme Sauce | origin | Tessen region", "Acme Sauce | country | Orlanda"}},
 		{"without a region too", "Acme Sauce comes from Orlanda.", []string{"Acme Sauce | origin | Orlanda"},
 			[]string{"Acme Sauce | country | Orlanda"}},
+		{"or by the relation that the subject has", "Acme Sauce has its origins in Orlanda.",
+			[]string{"Acme Sauce | place of origin | Orlanda"}, []string{"Acme Sauce | country | Orlanda"}},
+		{"of those that say so", "Reik has his origins in Orlanda.",
+			[]string{"Reik | place of origin | Orlanda"}, []string{"Reik | place of origin | Orlanda"}},
+		{"and what it was taken to be", "Acme Sauce is part of Orlanda.",
+			[]string{"Acme Sauce | instance of | Orlanda"}, []string{"Acme Sauce | country | Orlanda"}},
+		{"of a person too", "Reik is from the Tessen region of Orlanda.",
+			[]string{"Reik | country | Tessen region of Orlanda"},
+			[]string{"Reik | country | Tessen region", "Reik | nationality | Orlanda"}},
+		{"in what something is", "Acme Sauce is located in Orlanda.", []string{"Acme Sauce | location | Orlanda"},
+			[]string{"Acme Sauce | country | Orlanda"}},
+		{"in what the place of another claim is", "Acme Sauce is found in Tessen, Orlanda.",
+			[]string{"Acme Sauce | location | Tessen"},
+			[]string{"Acme Sauce | location | Tessen", "Acme Sauce | country | Orlanda"}},
+		{"what something is, where that is no place", "Acme Sauce is a Globex.",
+			[]string{"Acme Sauce | instance of | Globex"}, []string{"Acme Sauce | instance of | Globex"}},
 		{"where a thing is, by its name", "Globex in Tessen hired Reik.", []string{"Globex | employs | Reik"},
 			[]string{"Globex | employs | Reik", "Globex | location | Tessen"}},
 		{"and where the model took that for a part of it", "Reik joined Globex in Tessen.",
 			[]string{"Reik | employer | Globex in Tessen"},
 			[]string{"Reik | employer | Globex", "Globex | location | Tessen"}},
+		{"where somebody was born, and in what that is", "Globex in Tessen is the birthplace of Reik.",
+			[]string{"Globex in Tessen | birthplace of | Reik"},
+			[]string{"Globex | birthplace of | Reik", "Tessen | birthplace of | Reik", "Globex | location | Tessen"}},
 		{"each thing of a list", "Reik joined Globex, Acme Sauce and Brisk.",
 			[]string{"Reik | employer | Globex, Acme Sauce and Brisk"},
 			[]string{"Reik | employer | Globex", "Reik | employer | Acme Sauce", "Reik | employer | Brisk"}},
+		{"and of one that the model joined otherwise", "Reik joined Globex and Acme Sauce.",
+			[]string{"Reik | employer | Globex, Acme Sauce"},
+			[]string{"Reik | employer | Globex", "Reik | employer | Acme Sauce"}},
+		{"and of commas alone", "Reik joined Globex, Acme Sauce.", []string{"Reik | employer | Globex, Acme Sauce"},
+			[]string{"Reik | employer | Globex", "Reik | employer | Acme Sauce"}},
+		{"not of what the sentence does not spell", "Reik joined Globex and others.",
+			[]string{"Reik | employer | Globex, Brisk"}, []string{"Reik | employer | Globex, Brisk"}},
 		{"not of a name that has the word", "Reik joined Globex and his 3 sons.",
 			[]string{"Reik | employer | Globex and his 3 sons"}, []string{"Reik | employer | Globex and his 3 sons"}},
 		{"the whole of a date, whose year is a name of the graph", "Reik was born on 20 March 1998.",
@@ -122,6 +189,15 @@ func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
 			[]string{"Reik | date of birth | 20 March 1930"}},
 		{"since when something is so", "Reik has stood since 1979.", []string{"Reik | was built | since 1979"},
 			[]string{"Reik | was built | 1979"}},
+		{"how rough a value is", "Globex has about 500 members.", []string{"Globex | members | 500"},
+			[]string{"Globex | members | about 500"}},
+		{"and a year", "Globex was founded circa 1998.", []string{"Globex | founded | 1998"},
+			[]string{"Globex | founded | circa 1998"}},
+		{"not what a name is about", "Reik wrote about 1101 Clematis.", []string{"Reik | wrote | 1101 Clematis"},
+			[]string{"Reik | wrote | 1101 Clematis"}},
+		{"how high something lies", "Tessen is located 25.0 metres above sea level.",
+			[]string{"Tessen | location | 25.0 metres above sea level"},
+			[]string{"Tessen | elevation above sea level | 25.0 metres above sea level"}},
 		{"and of a name", "Reik likes 1101 Clematis.", []string{"Reik | likes | 1101"},
 			[]string{"Reik | likes | 1101 Clematis"}},
 		{"where somebody died, taken for when", "Reik died in Tessen.", []string{"Reik | date of death | Tessen"},

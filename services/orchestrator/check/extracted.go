@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -24,6 +25,7 @@ func (c *Checker) correctClaim(ctx context.Context, q *question.Question, s kgte
 	completeSubject(s, mentions, claim)
 	trimSince(claim)
 	completeObject(s, mentions, claim)
+	completeApproximation(s, claim)
 	correctKind(claim)
 	added = splitList(s, mentions, claim)
 	places, err := c.splitPlaces(ctx, q, s, mentions, claim)
@@ -77,12 +79,37 @@ func completeObject(s kgtext.Sentence, mentions []mention, claim *generatorv1.Ex
 	}
 }
 
-// happens matches relations of when or where something happens once.
-var happens = regexp.MustCompile(`(?i)^(date|place) of (birth|death|burial)$`)
+// approximation ends with what makes the value behind it an approximate one.
+var approximation = regexp.MustCompile(`(?i)\b(?:about|around|approximately|roughly|nearly|almost|circa|ca?\.) $`)
+
+// completeApproximation gives the value of a claim the word before it by which it is approximate.
+func completeApproximation(s kgtext.Sentence, claim *generatorv1.ExtractedClaim) {
+	t, at := claim.GetTriple(), claim.GetObjectSpan()
+	_, isDate := kgtext.ParseDate(t.GetObject())
+	_, isNumber := kgtext.ParseQuantity(t.GetObject())
+	if isName := t.GetObject() != strings.ToLower(t.GetObject()); at == nil || !isDate && (!isNumber || isName) {
+		return
+	}
+	if word := approximation.FindString(s.Text[:byteAt(s, at.GetStart())]); word != "" {
+		t.Object = word + t.GetObject()
+		at.Start -= uint32(utf8.RuneCountInString(word))
+	}
+}
+
+var (
+	// happens matches relations of when or where something happens once.
+	happens = regexp.MustCompile(`(?i)^(date|place) of (birth|death|burial)$`)
+	// lies matches relations of where a thing is, elevated a value that says how high.
+	lies     = regexp.MustCompile(`(?i)\b(?:locat|situat|lies?\b)`)
+	elevated = regexp.MustCompile(`(?i)^\W*\d.* (?:above (?:the )?sea level)$`)
+)
 
 // correctKind gives a claim of when something happened the relation of where it did if a place is named, and the other
-// way round.
+// way round, and one of where something lies the relation of how high if it says that.
 func correctKind(claim *generatorv1.ExtractedClaim) {
+	if t := claim.GetTriple(); lies.MatchString(t.GetRelation()) && elevated.MatchString(t.GetObject()) {
+		t.Relation = "elevation above sea level"
+	}
 	m := happens.FindStringSubmatch(claim.GetTriple().GetRelation())
 	if m == nil {
 		return
@@ -101,38 +128,52 @@ func correctKind(claim *generatorv1.ExtractedClaim) {
 var conjunction = regexp.MustCompile(`,? (?:and|&) (?:the )?|, (?:the )?`)
 
 // splitList cuts the object of a claim that lists several things down to the first, and returns a claim for each of the
-// others. Parts of a list are names, or what the knowledge graph has.
+// others. Parts of a list are names, or what the knowledge graph has, as all are of one with commas alone, unless these
+// join a place to what it lies in.
 func splitList(s kgtext.Sentence, mentions []mention, claim *generatorv1.ExtractedClaim) (
 	added []*generatorv1.ExtractedClaim) {
-	object := claim.GetObjectSpan()
-	if object == nil {
+	t := claim.GetTriple()
+	parts := splitObject(s, mentions, claim)
+	if len(parts) < 2 {
 		return nil
 	}
-	start, end := byteAt(s, object.GetStart()), byteAt(s, object.GetEnd())
-	isMentioned := func(start, end int) bool {
-		return slices.ContainsFunc(mentions, func(m mention) bool { return m.start == start && m.end == end })
+	t.Object, claim.ObjectSpan = parts[0].text, spanOf(s, parts[0])
+	for _, m := range parts[1:] {
+		other := proto.CloneOf(t)
+		other.Object = m.text
+		added = append(added, deriveClaim(claim, other, spanOf(s, m)))
 	}
-	text := s.Text[start:end]
-	joints := conjunction.FindAllStringIndex(text, -1)
-	if !strings.Contains(text, " & ") && !strings.Contains(text, " and ") || isMentioned(start, end) {
-		return nil // commas alone join a place to what it lies in
+	return added
+}
+
+// splitObject returns the parts of a list that is the object of a claim, none of one that is no list. Where a model
+// joined them in another way than the sentence, they are found there one by one.
+func splitObject(s kgtext.Sentence, mentions []mention, claim *generatorv1.ExtractedClaim) (parts []mention) {
+	object, text, start := claim.GetObjectSpan(), claim.GetTriple().GetObject(), 0
+	if object != nil {
+		start = byteAt(s, object.GetStart())
+		text = s.Text[start:byteAt(s, object.GetEnd())]
 	}
-	var parts []mention
+	hasAnd := strings.Contains(text, " & ") || strings.Contains(text, " and ")
+	isOne := slices.ContainsFunc(mentions, func(m mention) bool { return kgtext.Fold(m.text) == kgtext.Fold(text) })
+	if isOne || !hasAnd && aboutPlaces.MatchString(claim.GetTriple().GetRelation()) {
+		return nil
+	}
 	from := 0
-	for _, joint := range append(joints, []int{len(text), len(text)}) {
+	for _, joint := range append(conjunction.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
 		m := mention{text[from:joint[0]], start + from, start + joint[0]}
-		if m.text == "" || !m.isName() && !isMentioned(m.start, m.end) {
+		known := slices.IndexFunc(mentions, func(o mention) bool {
+			return o.text == m.text && (object == nil || o.start == m.start)
+		})
+		switch {
+		case known >= 0:
+			m = mentions[known]
+		case object == nil || !hasAnd || m.text == "" || !m.isName():
 			return nil
 		}
 		parts, from = append(parts, m), joint[1]
 	}
-	claim.Triple.Object, claim.ObjectSpan = parts[0].text, spanOf(s, parts[0])
-	for _, m := range parts[1:] {
-		t := proto.CloneOf(claim.GetTriple())
-		t.Object = m.text
-		added = append(added, deriveClaim(claim, t, spanOf(s, m)))
-	}
-	return added
+	return parts
 }
 
 // deriveClaim returns what a claim says of another object, which stands at a span.
@@ -142,8 +183,12 @@ func deriveClaim(claim *generatorv1.ExtractedClaim, t *graphv1.Triple,
 		SubjectSpan: claim.GetSubjectSpan(), ObjectSpan: object}
 }
 
-// adjoins matches what stands between a thing and where it is.
-var adjoins = regexp.MustCompile(`^,? (?:in|at|near)(?: the)? $`)
+var (
+	// adjoins matches what stands between a thing and where it is.
+	adjoins = regexp.MustCompile(`^,? (?:in|at|near)(?: the)? $`)
+	// bornOrDied matches relations of where somebody was born or died.
+	bornOrDied = regexp.MustCompile(`(?i)\b(?:birth ?place|death ?place|place of (?:birth|death))\b`)
+)
 
 // adjoin reports whether the name before the ith mention is followed by that as the place where it is.
 func adjoin(s kgtext.Sentence, mentions []mention, i int) bool {
@@ -151,21 +196,38 @@ func adjoin(s kgtext.Sentence, mentions []mention, i int) bool {
 		adjoins.MatchString(s.Text[mentions[i-1].end:mentions[i].start])
 }
 
+var (
+	// ofKind ends with a kind of thing and the words that lead to where it is, called is what leads to its name.
+	ofKind = regexp.MustCompile(`(?i)\b(?:an?|the) \pL+(?: \pL+)? (?:in|at|near) (?:the )?$`)
+	called = regexp.MustCompile(`^,? (?:called|named) (?:the )?$`)
+)
+
+// isCalled reports whether a sentence says of a place that something there has a name: "an airbase in Tessen called".
+func isCalled(text string, place, name mention) bool {
+	return place.isName() && name.isName() && called.MatchString(text[place.end:name.start]) &&
+		ofKind.MatchString(text[:place.start])
+}
+
 // splitAdjunct cuts names of a claim such as "the Harbour Hotel in Tessen" down to the thing, and returns a claim of
-// where it is.
+// where it is. Who is born at a place is born in what that lies in.
 func splitAdjunct(s kgtext.Sentence, mentions []mention, claim *generatorv1.ExtractedClaim) (
 	added []*generatorv1.ExtractedClaim) {
 	for i, m := range mentions {
 		if !adjoin(s, mentions, i) {
 			continue
 		}
-		thing := spanOf(s, mentions[i-1])
+		thing, place := spanOf(s, mentions[i-1]), spanOf(s, m)
 		ends := func(span *graphv1.TextSpan) bool {
-			return span != nil && span.GetStart() <= thing.GetStart() && span.GetEnd() == spanOf(s, m).GetEnd() &&
+			return span != nil && span.GetStart() <= thing.GetStart() && span.GetEnd() == place.GetEnd() &&
 				span.GetEnd() > thing.GetEnd()
 		}
 		switch t := claim.GetTriple(); {
 		case ends(claim.GetSubjectSpan()):
+			if bornOrDied.MatchString(t.GetRelation()) {
+				wider := proto.CloneOf(claim)
+				wider.Triple.Subject, wider.SubjectSpan = m.text, place
+				added = append(added, wider)
+			}
 			t.Subject, claim.SubjectSpan = mentions[i-1].text, thing
 		case ends(claim.GetObjectSpan()):
 			t.Object, claim.ObjectSpan = mentions[i-1].text, thing
@@ -192,7 +254,8 @@ func locate(s kgtext.Sentence, thing, place mention) *generatorv1.ExtractedClaim
 func (c *Checker) splitPlaces(ctx context.Context, q *question.Question, s kgtext.Sentence, mentions []mention,
 	claim *generatorv1.ExtractedClaim) (added []*generatorv1.ExtractedClaim, err error) {
 	t := claim.GetTriple()
-	if !aboutPlaces.MatchString(t.GetRelation()) {
+	comesFrom := comesFromPlace(t.GetRelation())
+	if !comesFrom && !aboutPlaces.MatchString(t.GetRelation()) {
 		return nil, nil
 	}
 	for _, m := range slices.Backward(mentions) {
@@ -202,10 +265,10 @@ func (c *Checker) splitPlaces(ctx context.Context, q *question.Question, s kgtex
 		}
 		head := joinsPlaces.FindStringSubmatch(s.Text[byteAt(s, object.GetStart()):m.start])
 		isWhole := span.GetStart() == object.GetStart()
-		if head == nil && !(isWhole && originates.MatchString(t.GetRelation())) {
+		if head == nil && !(isWhole && comesFrom) {
 			break
 		}
-		isPlace, relation, err := c.placeRelation(ctx, q, t.GetRelation(), m.text)
+		isPlace, relation, err := c.placeRelation(ctx, q, t.GetSubject(), t.GetRelation(), m.text, comesFrom)
 		switch {
 		case !isPlace || err != nil:
 			return added, err
@@ -227,28 +290,60 @@ var (
 	aboutPlaces = regexp.MustCompile(`(?i)place|birth|born|death|died|locat|resid|live|headquarter|based|` +
 		`hometown|city|` + originates.String())
 	originates = regexp.MustCompile(`(?i)origin|comes? from|region|country`)
+	// isKind matches relations to what something is, or is a part of, which models take for where it comes from.
+	isKind = regexp.MustCompile(`(?i)^(?:instance of|(?:is )?(?:a )?part of|type|is an?)$`)
 	// joinsPlaces matches a place and what stands between it and the one that it lies in.
 	joinsPlaces = regexp.MustCompile(`^(.*\pL.*?)(?:,| in| of)(?: the)? $`)
 )
 
+// comesFromPlace reports whether a claim's relation may be that to the country of a thing.
+func comesFromPlace(relation string) bool {
+	return originates.MatchString(relation) || isKind.MatchString(relation) || lies.MatchString(relation)
+}
+
 // placeRelation reports whether things in the knowledge graph are in a place of this name, and returns the
-// relation by which a claim says so: that of countries if it is one, unless the graph has the claim's own.
-func (c *Checker) placeRelation(ctx context.Context, q *question.Question, phrase, name string) (isPlace bool,
-	relation string, err error) {
-	resp, err := c.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: name,
-		Direction: retrieverv1.Direction_DIRECTION_IN, Limit: 1})
-	if sources.IsEntityNotFound(err) {
-		return false, phrase, nil
+// relation by which a claim says so. What something comes from or lies in is told by the claim's own relation, or that
+// of countries: the one that the subject has, and of several the one by which most others are there.
+func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subject, phrase, name string,
+	comesFrom bool) (isPlace bool, relation string, err error) {
+	others, err := c.listRelations(ctx, q, name, retrieverv1.Direction_DIRECTION_IN)
+	if err != nil {
+		return false, phrase, err
 	}
-	relation = phrase
-	for _, r := range resp.GetRelations() {
-		words := kgtext.VerbaliseRelation(r.GetRelation())
-		switch isPlace = isPlace || aboutPlaces.MatchString(words); {
-		case kgtext.Fold(words) == kgtext.Fold(phrase):
-			return isPlace, phrase, nil
-		case kgtext.Fold(words) == "country" && originates.MatchString(phrase):
-			relation = r.GetRelation()
+	var fit []*retrieverv1.RelationCount // the claim's own first
+	for _, r := range others {
+		words := kgtext.Fold(kgtext.VerbaliseRelation(r.GetRelation()))
+		isPlace = isPlace || aboutPlaces.MatchString(words)
+		switch {
+		case words == kgtext.Fold(phrase):
+			fit = slices.Insert(fit, 0, r)
+		case words == "country", words == "nationality" && !strings.Contains(kgtext.Fold(phrase), "origin"):
+			fit = append(fit, r)
 		}
 	}
-	return isPlace, relation, err
+	if !comesFrom || len(fit) == 0 {
+		return isPlace, phrase, nil
+	}
+	own, err := c.listRelations(ctx, q, subject, retrieverv1.Direction_DIRECTION_OUT)
+	has := slices.DeleteFunc(slices.Clone(fit), func(r *retrieverv1.RelationCount) bool {
+		return !slices.ContainsFunc(own, func(o *retrieverv1.RelationCount) bool {
+			return o.GetRelation() == r.GetRelation()
+		})
+	})
+	if len(has) > 0 {
+		mostUsed := func(a, b *retrieverv1.RelationCount) int { return cmp.Compare(a.GetTriples(), b.GetTriples()) }
+		return isPlace, slices.MaxFunc(has, mostUsed).GetRelation(), err
+	}
+	return isPlace, fit[0].GetRelation(), err
+}
+
+// listRelations returns the relations that an entity has in a direction; none of one that the knowledge graph lacks.
+func (c *Checker) listRelations(ctx context.Context, q *question.Question, entity string,
+	direction retrieverv1.Direction) ([]*retrieverv1.RelationCount, error) {
+	resp, err := c.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: entity,
+		Direction: direction, Limit: 1})
+	if sources.IsEntityNotFound(err) {
+		return nil, nil
+	}
+	return resp.GetRelations(), err
 }

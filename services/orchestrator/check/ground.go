@@ -190,8 +190,9 @@ var (
 	parenthesis = regexp.MustCompile(`^(.*\pL.*) \([^()]*\)$`)
 	// adjunct matches what is said of a name of several words behind it.
 	adjunct = regexp.MustCompile(`^['"“]?(\S+ .*?\S)['"”]? (?:in|by|from|at|near) (?:the )?\p{Lu}.*$`)
-	// class matches what a place is behind its name.
-	class = regexp.MustCompile(`^(.*\pL.*) (?:region|province|county|district|area|state|island|river)$`)
+	// class matches what a thing is behind its name.
+	class = regexp.MustCompile(`^(.*\pL.*) (?:region|province|county|district|area|state|island|river|` +
+		`film|movie|novel|book|album|song|band|rocket|asteroid|magazine|journal|aircraft|ship)$`)
 	// tied matches words by which what is before a name is another thing: "the son of Kristina Holm".
 	tied = regexp.MustCompile(`\b(?:of|in|by|from|at|on|for|with|and|or|to|near|von|van|de|la|le|du|da|al|el)\b`)
 )

@@ -21,6 +21,8 @@ type Config struct {
 	// MinOnlyReading is MinSupport for a triple whose relation is the nearest of those that have the
 	// claim's object, -1 to 1.
 	MinOnlyReading float32 `koanf:"min_only_reading"`
+	// MinOnlyKind is MinContradiction for a triple whose relation is the only one that has the claim's object, -1 to 1.
+	MinOnlyKind float32 `koanf:"min_only_kind"`
 	// MinContradiction and ContradictionSlack are the same for a triple with
 	// another object, which contradicts the claim.
 	MinContradiction   float32 `koanf:"min_contradiction"`
@@ -40,7 +42,7 @@ type Config struct {
 
 // DefaultConfig is what docs/results.md was measured with.
 func DefaultConfig() Config {
-	return Config{MinSupport: 0.4, SupportSlack: 0.15, MinOnlyReading: 0.25, MinContradiction: 0.5,
+	return Config{MinSupport: 0.4, SupportSlack: 0.15, MinOnlyReading: 0.25, MinOnlyKind: 0.3, MinContradiction: 0.5,
 		ContradictionSlack: 0.2, TakesObject: 0.3, MaxSeveral: 0.1, MaxSeveralOfOne: 0.3,
 		MaxEvidence: 3}
 }
@@ -144,6 +146,19 @@ func (c *claimCase) isOnlyReading(v *view) bool {
 		v.cosine >= max(c.cfg.MinOnlyReading, c.bestTaking-c.cfg.SupportSlack) && c.otherRole(v) == ""
 }
 
+// mayRival reports whether a triple's relation is one in which another object than the claim's rules that out.
+func (c *claimCase) mayRival(v *view) bool { return c.matchesRelation(v) || c.isOnlyKind(v) }
+
+// isOnlyKind reports whether a triple tells what the claim's object is, as nothing else in the knowledge graph does: a
+// team that "plays in" what the graph has as a league alone has another league. Things of one kind may be joined in
+// ways that the graph does not have.
+func (c *claimCase) isOnlyKind(v *view) bool {
+	relation := v.GetTriple().GetRelation()
+	return v.takes && v.role == forward && v.cosine >= c.cfg.MinOnlyKind && c.otherRole(v) == "" &&
+		c.claim.GetTriple().GetValidity() == nil && !containsWord(relation, locating) &&
+		!containsWord(relation, sameKind) && !containsWord(relation, mutual)
+}
+
 // mayList reports whether one of the values that a view's list has at the time of the claim may be the claim's.
 func (c *claimCase) mayList(v *view) bool {
 	return slices.ContainsFunc(c.views, func(o *view) bool {
@@ -163,7 +178,7 @@ func (c *claimCase) isLocation(v *view) bool {
 // places of a birth may be the claim's, the others are not rivals.
 func (c *claimCase) rival() (best *view) {
 	for _, v := range c.views {
-		if v.agrees || v.role == inverse || !c.matchesRelation(v) || !c.differs(v) || c.saysOther(v) ||
+		if v.agrees || v.role == inverse || !c.mayRival(v) || !c.differs(v) || c.saysOther(v) ||
 			v.single && c.mayList(v) {
 			continue
 		}

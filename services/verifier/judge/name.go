@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -72,6 +74,7 @@ func stemOfBelief(word string) string {
 
 // valueLikelihood is nameLikelihood for objects, which may be dates, numbers and quantities.
 func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
+	said, isRough := cutApproximation(said)
 	if a, ok := kgtext.ParseDate(said); ok {
 		if b, ok := kgtext.ParseDate(held); ok {
 			return dateLikelihood(a, b)
@@ -79,6 +82,9 @@ func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
 	}
 	if a, ok := kgtext.ParseQuantity(said); ok {
 		if b, ok := kgtext.ParseQuantity(held); ok {
+			if isRough && isRounded(a, b) {
+				return 0.8
+			}
 			return quantityLikelihood(a, b)
 		}
 	}
@@ -88,6 +94,37 @@ func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
 		return unqualified
 	}
 	return likelihood
+}
+
+// roughYears and roughShare are how far from a value of the knowledge graph an approximate one may be without
+// contradicting it.
+const roughYears, roughShare = 5, 0.1
+
+// isRounded reports whether a number is another one rounded to its digits: 50,000 of 48,200.
+func isRounded(q, of kgtext.Quantity) bool {
+	if in, converts := of.Convert(q.Unit); converts {
+		of = in
+	}
+	if q.Number == 0 || !q.Comparable(of) {
+		return false
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(q.Number))))
+	for math.Abs(math.Round(q.Number/unit)*unit-q.Number) > 1e-9*math.Abs(q.Number) {
+		unit /= 10
+	}
+	return math.Abs(q.Number-of.Number) <= unit/2
+}
+
+// approximation matches what makes the value behind it an approximate one.
+var approximation = regexp.MustCompile(
+	`^(?i:(?:about|around|approximately|roughly|nearly|almost|circa|ca?\.) |[~≈] ?)(\W*\d.*)$`)
+
+// cutApproximation returns a value without the word by which it is approximate, and whether it is.
+func cutApproximation(value string) (exact string, isRough bool) {
+	if m := approximation.FindStringSubmatch(value); m != nil {
+		return m[1], true
+	}
+	return value, false
 }
 
 // isShort reports whether a name lacks only the word for what kind of thing the other one names: "French" of "French
@@ -233,24 +270,37 @@ func (c *claimCase) differs(v *view) bool {
 	if v.GetTriple().GetObjectKind() == graphv1.TermKind_TERM_KIND_MEDIATOR && v.role != inverse {
 		return false
 	}
-	_, saidDate := kgtext.ParseDate(said)
-	_, heldDate := kgtext.ParseDate(v.value)
+	said, isRough := cutApproximation(said)
+	d, saidDate := kgtext.ParseDate(said)
+	e, heldDate := kgtext.ParseDate(v.value)
 	q, a := kgtext.ParseQuantity(said)
 	r, b := kgtext.ParseQuantity(v.value)
 	switch {
 	case saidDate && heldDate:
-		return true
+		return !isRough || max(d.Year-e.Year, e.Year-d.Year) > roughYears
 	case saidDate != heldDate && !(a && b): // a bare number may be a year
 		return false
+	case !a && !b && haveSameNumbers(said, v.value):
+		return false // a period, written in another way
 	case a != b && (a && q.Unit == "" || b && r.Unit == ""):
 		return false // a bare number is none of the other's names
-	case a && b && (!q.Comparable(r) || q.HasOtherUnit(r) && q.RelativeDifference(r) <= roughly):
-		return false // in other units the value may be the same
+	case a && b && (!q.Comparable(r) || q.HasOtherUnit(r) && q.RelativeDifference(r) <= roughly ||
+		isRough && q.RelativeDifference(r) <= roughShare):
+		return false // in other units, or roughly, the value may be the same
 	}
 	isOfIt := slices.ContainsFunc(tokens(said), func(word string) bool {
 		return belongs(v.GetTriple().GetRelation(), word, v.value)
 	})
 	return !isOfIt && !containsWords(said, v.value) && !c.nests(said, v)
+}
+
+// number matches the numbers of a text.
+var number = regexp.MustCompile(`\d+`)
+
+// haveSameNumbers reports whether two texts have numbers, and the same ones.
+func haveSameNumbers(a, b string) bool {
+	of := number.FindAllString(a, -1)
+	return len(of) > 0 && slices.Equal(of, number.FindAllString(b, -1))
 }
 
 // nests reports whether the claimed value contains the triple's or the other way round: a person
@@ -320,7 +370,8 @@ var multiValued = []string{
 var singleValued = []string{
 	"birth", "born", "death", "died", "date", "year", "capital", "author", "architect", "discoverer", "discovered",
 	"builder", "built", "manufacturer", "creator", "publisher", "predecessor", "successor", "preceded", "followed",
-	"leader", "mayor", "president", "chairman", "director", "manager", "coach", "owner", "operator", "headquarters",
+	"leader", "mayor", "president", "chairman", "director", "directed", "painted",
+	"manager", "coach", "owner", "operator", "headquarters",
 	"length", "height", "width", "area", "population", "density", "elevation", "mass", "count", "size",
 }
 

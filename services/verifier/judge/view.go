@@ -39,6 +39,8 @@ type view struct {
 	similarity float32
 	// takesOther is set if the relation lacks the claim's object where others have it.
 	takesOther bool
+	// takes is set if the relation is the only one of the graph that has the claim's object.
+	takes bool
 	// cosine is that without what else tells the relation.
 	cosine float32
 	// agrees is set if the triple states the claim.
@@ -67,24 +69,29 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	cfg Config) *claimCase {
 	said := kgtext.Fold(kgtext.VerbaliseRelation(claim.GetTriple().GetRelation()))
 	c := &claimCase{claim: claim, cfg: cfg, kin: kgtext.Kin(said), bestSimilarity: -1, bestTaking: -1}
-	near := map[string]*verifierv1.RelationMatch{}
+	near, takers := map[string]*verifierv1.RelationMatch{}, map[string]bool{}
 	for _, r := range claim.GetRelations() {
 		near[r.GetRelation()] = r
 		c.bestSimilarity = max(c.bestSimilarity, c.similarity(r, said, forward))
 		if r.GetTakesObject() {
 			c.bestTaking = max(c.bestTaking, r.GetScore())
+			takers[r.GetRelation()] = true
 		}
 	}
 	for _, t := range pool {
 		if containsWord(t.GetTriple().GetRelation(), nesting) {
 			c.nested = append(c.nested, t)
 		}
+	}
+	for _, t := range pool {
 		r := near[t.GetTriple().GetRelation()]
-		takesOther := c.bestTaking >= 0 && r != nil && !r.GetTakesObject()
+		takesOther := c.bestTaking >= 0 && r != nil && !r.GetTakesObject() &&
+			!kgtext.IsValue(claim.GetTriple().GetObject())
 		if r == nil {
 			r = &verifierv1.RelationMatch{Relation: t.GetTriple().GetRelation()}
 		}
 		for _, v := range c.viewsOf(t, said) {
+			v.takes = len(takers) == 1 && takers[r.GetRelation()]
 			v.similarity, v.cosine, v.takesOther = c.similarity(r, said, v.role), r.GetScore(), takesOther
 			c.bestSimilarity = max(c.bestSimilarity, v.similarity)
 			c.views = append(c.views, v)
@@ -95,7 +102,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	}
 	for _, v := range c.views {
 		share := multiValuedShare(uses[v.GetTriple().GetRelation()], v.GetTriple().GetRelation())
-		v.single = v.role != inverse && c.matchesRelation(v) && c.isSingle(v, share) &&
+		v.single = v.role != inverse && c.mayRival(v) && c.isSingle(v, share) &&
 			!(v.role == forward && c.isForeign())
 		fit := confidence(v.similarity)
 		if v.agrees {
@@ -110,7 +117,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 // isForeign reports whether the claim's object is a word that the knowledge graph does not have, and no proper name: it
 // may be what the knowledge graph calls otherwise, as a heart attack is a myocardial infarction.
 func (c *claimCase) isForeign() bool {
-	object := c.claim.GetTriple().GetObject()
+	object, _ := cutApproximation(c.claim.GetTriple().GetObject())
 	_, isDate := kgtext.ParseDate(object)
 	_, isQuantity := kgtext.ParseQuantity(object)
 	return object == strings.ToLower(object) && !isDate && !isQuantity &&
@@ -155,6 +162,16 @@ func (c *claimCase) isInside(a, b string) bool {
 		t := s.GetTriple()
 		return t.GetSubject() == a && t.GetObject() == b || t.GetSubject() == b && t.GetObject() == a
 	})
+}
+
+// isPlace reports whether a triple's object is where something is, or lies in what a claim's object names behind it:
+// "Paris" of "Paris, France".
+func (c *claimCase) isPlace(t *graphv1.Triple, said string) bool {
+	return containsWord(t.GetRelation(), nesting) || containsWord(t.GetRelation(), placing) ||
+		slices.ContainsFunc(c.nested, func(s *graphv1.ScoredTriple) bool {
+			return s.GetTriple().GetSubject() == t.GetObject() &&
+				said == t.GetObject()+", "+s.GetTriple().GetObject()
+		})
 }
 
 // isHead reports whether a name begins or ends another one at a comma.
@@ -203,6 +220,9 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}
 		object := valueLikelihood(claim.GetObject(), triple.GetObject(), c.claim.GetObjects())
+		if isHead(triple.GetObject(), claim.GetObject()) && !c.isPlace(triple, claim.GetObject()) {
+			object = 0 // one thing of a list
+		}
 		if belongs(triple.GetRelation(), claim.GetObject(), triple.GetObject()) ||
 			belongs(triple.GetRelation(), triple.GetObject(), claim.GetObject()) {
 			object = max(object, 0.9)
