@@ -30,26 +30,28 @@ type vitals map[string]float64
 var measures = []struct {
 	name  string
 	share float64
-	// relative is the same measure in units of the reference work. If set, the measure grows if both do.
-	relative string
 }{
-	{"heap after collection, MB", 0.02, ""},
-	{"resident, MB", 0.03, ""},
-	{"mapped files, MB", 0.01, ""},
-	{"goroutines", 0.01, ""},
-	{"open files", 0.01, ""},
-	{"p50, ms", 0.1, "p50, of the reference work"}, // as busy as the machine is at the moment
-	{"p99, ms", 0.1, "p99, of the reference work"},
-	{"processor time a call, ms", 0.1, ""},
-	{"processor time a call, of the reference work", 0.05, ""}, // as fast as the machine is at the moment
-	{"allocated a call, kB", 0.02, ""},
-	{"run database, MB", 0.02, ""},
-	{"files of data and scratch", 0, ""},
-	{"metric series", 0.05, ""}, // rare outcomes appear late
+	{"heap after collection, MB", 0.02},
+	{"resident, MB", 0.03},
+	{"mapped files, MB", 0.01},
+	{"goroutines", 0.01},
+	{"open files", 0.01},
+	{"p50, ms", 0.1},
+	{"p99, ms", 0.1},
+	{"processor time a call, ms", 0.1},
+	{"processor time a call, of the reference work", 0.05}, // as fast as the machine is at the moment
+	{"allocated a call, kB", 0.02},
+	{"run database, MB", 0.02},
+	{"files of data and scratch", 0},
+	{"metric series", 0.05}, // rare outcomes appear late
 	// Repeated lines are limited to so many a second, however often the event happens.
-	{"log a second, kB", 0.1, ""},
-	{"audit a call, bytes", 0.02, ""},
+	{"log a second, kB", 0.1},
+	{"audit a call, bytes", 0.02},
 }
+
+// relatives are measures that grow if they also do in units of the reference work, which is as slow as the machine is
+// busy at the moment.
+var relatives = map[string]string{"p50, ms": "p50, of the reference work", "p99, ms": "p99, of the reference work"}
 
 // usage is the resource usage up to a point in time.
 type usage struct {
@@ -81,8 +83,8 @@ func (s *soak) look(window int) vitals {
 
 	took := s.takeLatencies()
 	v["p50, ms"], v["p99, ms"] = quantile(took, .5), quantile(took, .99)
-	for _, of := range []string{"p50", "p99"} {
-		v[of+", of the reference work"] = v[of+", ms"] / (lasted.Seconds() * 1e3)
+	for name, relative := range relatives {
+		v[relative] = v[name] / (lasted.Seconds() * 1e3)
 	}
 	calls := float64(max(1, now.calls-s.before.calls))
 	v["processor time a call, ms"] = (now.processor - s.before.processor).Seconds() * 1e3 / calls
@@ -241,7 +243,7 @@ func (s *soak) report(all []vitals, took time.Duration) {
 		}
 		got := Estimate(values)
 		grows := got.Grows(m.share)
-		if relative := m.relative; relative != "" && grows {
+		if relative, ok := relatives[m.name]; ok && grows {
 			values = values[:0]
 			for _, v := range judged {
 				values = append(values, v[relative])

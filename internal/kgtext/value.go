@@ -74,6 +74,25 @@ var quantityPattern = regexp.MustCompile(
 	`^(?:about |around |some |over |nearly |approximately |roughly |~ ?|≈ ?)?[$€£¥]?` +
 		`([-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)\s*(million|billion|thousand)?\s*([^\d]*)$`)
 
+// roughly are the words by which the value behind them is an approximate one.
+const roughly = `(?:about|around|approximately|roughly|nearly|almost|circa|ca?\.)`
+
+var (
+	roughValue = regexp.MustCompile(`^(?i:` + roughly + ` |[~≈] ?)(\W*\d.*)$`)
+	roughEnd   = regexp.MustCompile(`(?i)\b` + roughly + ` $`)
+)
+
+// CutApproximation returns a value without the word by which it is approximate, and whether it is.
+func CutApproximation(value string) (exact string, isRough bool) {
+	if m := roughValue.FindStringSubmatch(value); m != nil {
+		return m[1], true
+	}
+	return value, false
+}
+
+// FindApproximation returns the word, with its space, at the end of a text by which a value behind it is approximate.
+func FindApproximation(text string) string { return roughEnd.FindString(text) }
+
 // ordinalSuffix marks a number that is part of a name: "20th Century Fox".
 var ordinalSuffix = regexp.MustCompile(`^(?:st|nd|rd|th)\b`)
 

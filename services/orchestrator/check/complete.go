@@ -109,8 +109,13 @@ func isClaimed(s kgtext.Sentence, m mention, claims []*generatorv1.ExtractedClai
 		if claimed, ok := kgtext.ParseDate(c.GetTriple().GetObject()); isDate && ok && claimed.Agrees(date) {
 			return true
 		}
-		return kgtext.FoldWords(c.GetTriple().GetSubject() + " " + c.GetTriple().GetObject()).Mention(name)
+		return namesOf(c).Mention(name)
 	})
+}
+
+// namesOf returns the words of both names of a claim.
+func namesOf(c *generatorv1.ExtractedClaim) kgtext.Words {
+	return kgtext.FoldWords(c.GetTriple().GetSubject() + " " + c.GetTriple().GetObject())
 }
 
 // widerPlace returns the claim of a place that a sentence names as what the place of another claim lies in, its ith
@@ -129,8 +134,7 @@ func (c *Checker) widerPlace(ctx context.Context, q *question.Question, s kgtext
 		return nil, nil
 	}
 	t := proto.CloneOf(claims[at].GetTriple())
-	isPlace, relation, err := c.placeRelation(ctx, q, t.GetSubject(), t.GetRelation(), m.text,
-		comesFromPlace(t.GetRelation()))
+	isPlace, relation, err := c.placeRelation(ctx, q, t.GetSubject(), t.GetRelation(), m.text)
 	if !isPlace || err != nil {
 		return nil, err
 	}
@@ -141,7 +145,7 @@ func (c *Checker) widerPlace(ctx context.Context, q *question.Question, s kgtext
 // areJoined reports whether a claim is about both of two names.
 func areJoined(a, b mention, claims []*generatorv1.ExtractedClaim) bool {
 	return slices.ContainsFunc(claims, func(c *generatorv1.ExtractedClaim) bool {
-		names := kgtext.FoldWords(c.GetTriple().GetSubject() + " " + c.GetTriple().GetObject())
+		names := namesOf(c)
 		return names.Mention(kgtext.Fold(a.text)) && names.Mention(kgtext.Fold(b.text))
 	})
 }

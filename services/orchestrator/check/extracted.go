@@ -15,7 +15,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
-	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
 // correctClaim mends what small models get wrong of a claim that they extract, with the names that the sentence spells,
@@ -79,9 +78,6 @@ func completeObject(s kgtext.Sentence, mentions []mention, claim *generatorv1.Ex
 	}
 }
 
-// approximation ends with what makes the value behind it an approximate one.
-var approximation = regexp.MustCompile(`(?i)\b(?:about|around|approximately|roughly|nearly|almost|circa|ca?\.) $`)
-
 // completeApproximation gives the value of a claim the word before it by which it is approximate.
 func completeApproximation(s kgtext.Sentence, claim *generatorv1.ExtractedClaim) {
 	t, at := claim.GetTriple(), claim.GetObjectSpan()
@@ -90,7 +86,7 @@ func completeApproximation(s kgtext.Sentence, claim *generatorv1.ExtractedClaim)
 	if isName := t.GetObject() != strings.ToLower(t.GetObject()); at == nil || !isDate && (!isNumber || isName) {
 		return
 	}
-	if word := approximation.FindString(s.Text[:byteAt(s, at.GetStart())]); word != "" {
+	if word := kgtext.FindApproximation(s.Text[:byteAt(s, at.GetStart())]); word != "" {
 		t.Object = word + t.GetObject()
 		at.Start -= uint32(utf8.RuneCountInString(word))
 	}
@@ -268,7 +264,7 @@ func (c *Checker) splitPlaces(ctx context.Context, q *question.Question, s kgtex
 		if head == nil && !(isWhole && comesFrom) {
 			break
 		}
-		isPlace, relation, err := c.placeRelation(ctx, q, t.GetSubject(), t.GetRelation(), m.text, comesFrom)
+		isPlace, relation, err := c.placeRelation(ctx, q, t.GetSubject(), t.GetRelation(), m.text)
 		switch {
 		case !isPlace || err != nil:
 			return added, err
@@ -304,14 +300,14 @@ func comesFromPlace(relation string) bool {
 // placeRelation reports whether things in the knowledge graph are in a place of this name, and returns the
 // relation by which a claim says so. What something comes from or lies in is told by the claim's own relation, or that
 // of countries: the one that the subject has, and of several the one by which most others are there.
-func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subject, phrase, name string,
-	comesFrom bool) (isPlace bool, relation string, err error) {
-	others, err := c.listRelations(ctx, q, name, retrieverv1.Direction_DIRECTION_IN)
+func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subject, phrase, name string) (
+	isPlace bool, relation string, err error) {
+	others, err := c.listNeighbours(ctx, q, name, retrieverv1.Direction_DIRECTION_IN, 1)
 	if err != nil {
 		return false, phrase, err
 	}
 	var fit []*retrieverv1.RelationCount // the claim's own first
-	for _, r := range others {
+	for _, r := range others.GetRelations() {
 		words := kgtext.Fold(kgtext.VerbaliseRelation(r.GetRelation()))
 		isPlace = isPlace || aboutPlaces.MatchString(words)
 		switch {
@@ -321,12 +317,12 @@ func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subje
 			fit = append(fit, r)
 		}
 	}
-	if !comesFrom || len(fit) == 0 {
+	if !comesFromPlace(phrase) || len(fit) == 0 {
 		return isPlace, phrase, nil
 	}
-	own, err := c.listRelations(ctx, q, subject, retrieverv1.Direction_DIRECTION_OUT)
+	own, err := c.listNeighbours(ctx, q, subject, retrieverv1.Direction_DIRECTION_OUT, 1)
 	has := slices.DeleteFunc(slices.Clone(fit), func(r *retrieverv1.RelationCount) bool {
-		return !slices.ContainsFunc(own, func(o *retrieverv1.RelationCount) bool {
+		return !slices.ContainsFunc(own.GetRelations(), func(o *retrieverv1.RelationCount) bool {
 			return o.GetRelation() == r.GetRelation()
 		})
 	})
@@ -335,15 +331,4 @@ func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subje
 		return isPlace, slices.MaxFunc(has, mostUsed).GetRelation(), err
 	}
 	return isPlace, fit[0].GetRelation(), err
-}
-
-// listRelations returns the relations that an entity has in a direction; none of one that the knowledge graph lacks.
-func (c *Checker) listRelations(ctx context.Context, q *question.Question, entity string,
-	direction retrieverv1.Direction) ([]*retrieverv1.RelationCount, error) {
-	resp, err := c.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: entity,
-		Direction: direction, Limit: 1})
-	if sources.IsEntityNotFound(err) {
-		return nil, nil
-	}
-	return resp.GetRelations(), err
 }

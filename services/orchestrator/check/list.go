@@ -12,6 +12,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
@@ -97,12 +98,7 @@ func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) 
 	group.SetLimit(lookups)
 	for value, objects := range wanted {
 		group.Go(func() error {
-			resp, err := g.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{
-				Kg: g.q.KG(), Entity: value, Direction: retrieverv1.Direction_DIRECTION_OUT, Limit: around,
-			})
-			if sources.IsEntityNotFound(err) {
-				return nil
-			}
+			resp, err := g.listNeighbours(ctx, g.q, value, retrieverv1.Direction_DIRECTION_OUT, around)
 			triples := slices.DeleteFunc(resp.GetTriples(),
 				func(t *graphv1.Triple) bool { return !slices.Contains(objects, t.GetObject()) })
 			if len(triples) > 0 {
@@ -114,6 +110,17 @@ func (g *gathering) inside(ctx context.Context, byName map[string]surroundings) 
 		})
 	}
 	return group.Wait()
+}
+
+// listNeighbours reads what is around an entity; nothing of one that the knowledge graph lacks.
+func (c *Checker) listNeighbours(ctx context.Context, q *question.Question, entity string,
+	direction retrieverv1.Direction, limit uint32) (*retrieverv1.ListNeighboursResponse, error) {
+	resp, err := c.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: entity,
+		Direction: direction, Limit: limit})
+	if sources.IsEntityNotFound(err) {
+		return nil, nil
+	}
+	return resp, err
 }
 
 // around reads the triples of an entity.

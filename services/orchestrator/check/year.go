@@ -10,7 +10,6 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
-	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
 var (
@@ -34,17 +33,16 @@ const facts = 100
 // the sentence, which then is the subject. It reports whether there is one, other than those of a life.
 func (c *Checker) date(ctx context.Context, q *question.Question, text string, mentions []mention, i int,
 	t *graphv1.Triple) (isDated bool, err error) {
-	m := mentions[i]
+	if !year.MatchString(mentions[i].text) {
+		return false, nil
+	}
 	names := []string{t.GetSubject(), mentions[0].text}
 	if inBrackets(text, mentions, i) {
 		names = []string{mentions[i-1].text}
-	} else if !isOfThing(text, m) {
+	} else if !isOfThing(text, mentions[i]) {
 		return false, nil
 	}
-	if !year.MatchString(m.text) {
-		return false, nil
-	}
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		relations, err := c.listDates(ctx, q, name)
 		if err != nil {
 			return false, err
@@ -75,14 +73,10 @@ func inBrackets(text string, mentions []mention, i int) bool {
 
 // listDates returns the relations of an entity to dates, in words.
 func (c *Checker) listDates(ctx context.Context, q *question.Question, entity string) (relations []string, err error) {
-	resp, err := c.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: entity,
-		Direction: retrieverv1.Direction_DIRECTION_OUT, Limit: facts})
-	if sources.IsEntityNotFound(err) {
-		return nil, nil
-	}
-	for _, n := range resp.GetTriples() {
-		words := kgtext.VerbaliseRelation(n.GetRelation())
-		if _, isDate := kgtext.ParseDate(n.GetObject()); isDate && !slices.Contains(relations, words) {
+	resp, err := c.listNeighbours(ctx, q, entity, retrieverv1.Direction_DIRECTION_OUT, facts)
+	for _, t := range resp.GetTriples() {
+		words := kgtext.VerbaliseRelation(t.GetRelation())
+		if _, isDate := kgtext.ParseDate(t.GetObject()); isDate && !slices.Contains(relations, words) {
 			relations = append(relations, words)
 		}
 	}

@@ -74,7 +74,7 @@ func stemOfBelief(word string) string {
 
 // valueLikelihood is nameLikelihood for objects, which may be dates, numbers and quantities.
 func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
-	said, isRough := cutApproximation(said)
+	said, isRough := kgtext.CutApproximation(said)
 	if a, ok := kgtext.ParseDate(said); ok {
 		if b, ok := kgtext.ParseDate(held); ok {
 			return dateLikelihood(a, b)
@@ -113,18 +113,6 @@ func isRounded(q, of kgtext.Quantity) bool {
 		unit /= 10
 	}
 	return math.Abs(q.Number-of.Number) <= unit/2
-}
-
-// approximation matches what makes the value behind it an approximate one.
-var approximation = regexp.MustCompile(
-	`^(?i:(?:about|around|approximately|roughly|nearly|almost|circa|ca?\.) |[~≈] ?)(\W*\d.*)$`)
-
-// cutApproximation returns a value without the word by which it is approximate, and whether it is.
-func cutApproximation(value string) (exact string, isRough bool) {
-	if m := approximation.FindStringSubmatch(value); m != nil {
-		return m[1], true
-	}
-	return value, false
 }
 
 // isShort reports whether a name lacks only the word for what kind of thing the other one names: "French" of "French
@@ -270,7 +258,7 @@ func (c *claimCase) differs(v *view) bool {
 	if v.GetTriple().GetObjectKind() == graphv1.TermKind_TERM_KIND_MEDIATOR && v.role != inverse {
 		return false
 	}
-	said, isRough := cutApproximation(said)
+	said, isRough := kgtext.CutApproximation(said)
 	d, saidDate := kgtext.ParseDate(said)
 	e, heldDate := kgtext.ParseDate(v.value)
 	q, a := kgtext.ParseQuantity(said)

@@ -83,10 +83,10 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 			c.nested = append(c.nested, t)
 		}
 	}
+	isThing := c.bestTaking >= 0 && !kgtext.IsValue(claim.GetTriple().GetObject())
 	for _, t := range pool {
 		r := near[t.GetTriple().GetRelation()]
-		takesOther := c.bestTaking >= 0 && r != nil && !r.GetTakesObject() &&
-			!kgtext.IsValue(claim.GetTriple().GetObject())
+		takesOther := isThing && r != nil && !r.GetTakesObject()
 		if r == nil {
 			r = &verifierv1.RelationMatch{Relation: t.GetTriple().GetRelation()}
 		}
@@ -117,7 +117,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 // isForeign reports whether the claim's object is a word that the knowledge graph does not have, and no proper name: it
 // may be what the knowledge graph calls otherwise, as a heart attack is a myocardial infarction.
 func (c *claimCase) isForeign() bool {
-	object, _ := cutApproximation(c.claim.GetTriple().GetObject())
+	object, _ := kgtext.CutApproximation(c.claim.GetTriple().GetObject())
 	_, isDate := kgtext.ParseDate(object)
 	_, isQuantity := kgtext.ParseQuantity(object)
 	return object == strings.ToLower(object) && !isDate && !isQuantity &&
