@@ -38,8 +38,7 @@ var measures = []struct {
 	{"open files", 0.01},
 	{"p50, ms", 0.1},
 	{"p99, ms", 0.1},
-	{"processor time a call, ms", 0.1},
-	{"processor time a call, of the reference work", 0.05}, // as fast as the machine is at the moment
+	{"processor time a call, ms", 0.05},
 	{"allocated a call, kB", 0.02},
 	{"run database, MB", 0.02},
 	{"files of data and scratch", 0},
@@ -49,9 +48,14 @@ var measures = []struct {
 	{"audit a call, bytes", 0.02},
 }
 
-// relatives are measures that grow if they also do in units of the reference work, which is as slow as the machine is
-// busy at the moment.
-var relatives = map[string]string{"p50, ms": "p50, of the reference work", "p99, ms": "p99, of the reference work"}
+// The measures of the reference work: how fast the machine is at the moment, and how busy.
+const (
+	workTook   = "processor time of the reference work, ms"
+	workLasted = "time of the reference work, ms"
+)
+
+// paces has for each measure that depends on the machine how fast that is: it is judged at one pace.
+var paces = map[string]string{"p50, ms": workLasted, "p99, ms": workLasted, "processor time a call, ms": workTook}
 
 // usage is the resource usage up to a point in time.
 type usage struct {
@@ -83,12 +87,9 @@ func (s *soak) look(window int) vitals {
 
 	took := s.takeLatencies()
 	v["p50, ms"], v["p99, ms"] = quantile(took, .5), quantile(took, .99)
-	for name, relative := range relatives {
-		v[relative] = v[name] / (lasted.Seconds() * 1e3)
-	}
+	v[workTook], v[workLasted] = work.Seconds()*1e3, lasted.Seconds()*1e3
 	calls := float64(max(1, now.calls-s.before.calls))
 	v["processor time a call, ms"] = (now.processor - s.before.processor).Seconds() * 1e3 / calls
-	v["processor time a call, of the reference work"] = v["processor time a call, ms"] / (work.Seconds() * 1e3)
 	v["allocated a call, kB"] = float64(now.allocated-s.before.allocated) / 1e3 / calls
 	v["log a second, kB"] = float64(now.logged-s.before.logged) / 1e3 / now.at.Sub(s.before.at).Seconds()
 	v["audit a call, bytes"] = float64(s.size(s.audit)) / calls
@@ -237,19 +238,15 @@ func (s *soak) report(all []vitals, took time.Duration) {
 	judged := all[len(all)/4:]
 	var table strings.Builder
 	for _, m := range measures {
-		var values []float64
+		var values, pace []float64
 		for _, v := range judged {
-			values = append(values, v[m.name])
+			values, pace = append(values, v[m.name]), append(pace, v[paces[m.name]])
+		}
+		if paces[m.name] != "" {
+			values = AtOnePace(values, pace)
 		}
 		got := Estimate(values)
 		grows := got.Grows(m.share)
-		if relative, ok := relatives[m.name]; ok && grows {
-			values = values[:0]
-			for _, v := range judged {
-				values = append(values, v[relative])
-			}
-			grows = Estimate(values).Grows(m.share)
-		}
 		fmt.Fprintf(&table, "| %s | %.4g | %v | %+.2f %% | %.0f %% | %v |\n", m.name, got.Level, got, got.Drift()*100,
 			m.share*100, grows)
 		if grows {

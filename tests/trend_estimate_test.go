@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -51,6 +52,35 @@ func TestWhatGrowsIsFound(t *testing.T) {
 				got := Estimate(generate(60, seed, c.rule))
 				// By chance, noise is significant once in forty.
 				if got.Grows(share) != c.grows {
+					t.Errorf("seed %d: %v, drift %.3f: grows is %v", seed, got, got.Drift(), got.Grows(share))
+				}
+			}
+		})
+	}
+}
+
+func TestASlowerMachineIsNoGrowth(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		drift, leak, own float64
+		grows            bool
+	}{
+		{"a machine of one speed", 0, 0, 1, false},
+		{"a machine that becomes slower", .2, 0, 1, false},
+		{"one that slows the mesh more than the reference work", .2, 0, 1.5, false},
+		{"a leak on a machine of one speed", 0, .15, 1, true},
+		{"a leak on a machine that becomes slower", .2, .15, 1.5, true},
+		{"a leak on a machine that becomes faster", -.2, .15, 1.5, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range uint64(20) {
+				paces := generate(60, seed, func(i int, r *rand.Rand) float64 {
+					return 3 * (1 + c.drift*float64(i)/60) * (1 + .08*r.NormFloat64())
+				})
+				values := generate(60, seed+100, func(i int, r *rand.Rand) float64 {
+					return math.Pow(paces[i], c.own) * (1 + c.leak*float64(i)/60) * (1 + .02*r.NormFloat64())
+				})
+				if got := Estimate(AtOnePace(values, paces)); got.Grows(share) != c.grows {
 					t.Errorf("seed %d: %v, drift %.3f: grows is %v", seed, got, got.Drift(), got.Grows(share))
 				}
 			}

@@ -74,6 +74,53 @@ func (t Trend) Grows(share float64) bool { return t.Low > 0 && t.Drift() > share
 // String formats the slope with its interval.
 func (t Trend) String() string { return fmt.Sprintf("%.3g [%.3g, %.3g]", t.Slope, t.Low, t.High) }
 
+// maxElasticity bounds the share by which a measure grows where the reference work takes one per cent longer.
+const maxElasticity = 2
+
+// AtOnePace returns what values would be at the median pace of the machine: paces say how long the reference work took
+// at each. A measure changes at least as the reference does, and by as much more as it does apart from any trend.
+func AtOnePace(values, paces []float64) []float64 {
+	logs := func(of []float64) (all []float64) {
+		for _, v := range of {
+			all = append(all, math.Log(v))
+		}
+		return all
+	}
+	logPaces := logs(paces)
+	x, y := withoutTrend(logPaces), withoutTrend(logs(values))
+	var shared, own float64
+	for i := range x {
+		shared, own = shared+x[i]*y[i], own+x[i]*x[i]
+	}
+	elasticity := 1.0
+	if own > 0 {
+		elasticity = min(max(shared/own, 1), maxElasticity)
+	}
+	level := medianSorted(slices.Sorted(slices.Values(logPaces)))
+	var atOnce []float64
+	for i, v := range values {
+		atOnce = append(atOnce, v*math.Exp(elasticity*(level-logPaces[i])))
+	}
+	return atOnce
+}
+
+// withoutTrend returns the distances of values from their line of least squares.
+func withoutTrend(values []float64) []float64 {
+	var mean, slope, spread float64
+	middle := float64(len(values)-1) / 2
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for i, v := range values {
+		slope, spread = slope+(float64(i)-middle)*(v-mean), spread+(float64(i)-middle)*(float64(i)-middle)
+	}
+	left := make([]float64, len(values))
+	for i, v := range values {
+		left[i] = v - mean - slope/max(spread, 1)*(float64(i)-middle)
+	}
+	return left
+}
+
 // medianSorted of sorted values.
 func medianSorted(sorted []float64) float64 {
 	n := len(sorted)
