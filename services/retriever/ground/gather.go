@@ -11,7 +11,14 @@ import (
 // gather chooses the evidence of the kept subjects.
 func (g *grounding) gather(ctx context.Context) (int, error) {
 	candidates := map[store.EntityID][]candidate{}
+	isKept := map[store.EntityID]bool{}
+	for _, s := range g.kept {
+		isKept[s.Entity] = true
+	}
 	for _, h := range g.hits {
+		if !isKept[h.owner] && isKept[h.object] && g.snap.Degree(h.object, store.Out) == 0 {
+			h.owner = h.object // a topic that is the subject of nothing
+		}
 		candidates[h.owner] = append(candidates[h.owner], h)
 	}
 	if g.options.beyondHits {

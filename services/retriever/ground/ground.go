@@ -217,6 +217,7 @@ func (g *grounding) prune(context.Context) (int, error) {
 	k := cmp.Or(g.options.MaxSubjects, g.plan.subjects)
 	g.kept, g.dropped = g.options.prune(hits, k, g.options.MinConfidence)
 	g.restoreNamed()
+	g.keepTopics()
 	return len(g.kept), nil
 }
 

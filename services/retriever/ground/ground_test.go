@@ -19,6 +19,7 @@ var lakes = storetest.NewGraph(
 	[3]string{"Lake Huron", "area", "59600"},
 	[3]string{"Lake Huron", "country", "Canada"},
 	[3]string{"Lake Erie", "area", "25700"},
+	[3]string{"Lake Erie", "country", "United States"},
 	[3]string{"Toronto", "mayor", "m.0aaaa1"},
 	[3]string{"m.0aaaa1", "office.holder", "Olivia Chow"},
 	[3]string{"m.0aaaa1", "office.from", "2023"},
@@ -323,5 +324,26 @@ func TestRelationScoreIgnoresTheNamesInTheQuestion(t *testing.T) {
 	// The words that remain are those of the relation itself.
 	if scores["area"] < 0.99 || scores["country"] > scores["area"]-0.2 {
 		t.Errorf("the relations score %v", scores)
+	}
+}
+
+func TestATopicThatIsNoSubjectShowsWhatLeadsToIt(t *testing.T) {
+	options := Default()
+	options.MinConfidence, options.MinNamed = 0.99, 0.01
+	guess := []Fact{{Subject: "John Doe", Relation: "writer", Object: "Red Novel"}}
+	for _, tt := range []struct {
+		name, question string
+		want           []string
+	}{
+		{"of the topic", "Who is by St. Marys River?", []string{"Lake Superior | outflow | St. Marys River"}},
+		{"of another", "Which novel is by Bea?", nil},
+		{"each of a list", "What is in the United States?", []string{"Lake Superior | country | United States",
+			"Lake Erie | country | United States"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := evidence(groundLakes(t, tt.question, guess, options)); !slices.Equal(got, tt.want) {
+				t.Errorf("evidence %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

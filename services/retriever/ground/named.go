@@ -125,6 +125,26 @@ func (g *grounding) restoreNamed() {
 	slices.SortStableFunc(g.kept, func(a, b rankedSubject) int { return cmp.Compare(b.Confidence, a.Confidence) })
 }
 
+// keepTopics keeps topics of the question that are the subject of no fact and to which hits lead: the holder of a title
+// has a name far from any question, and of a list not each name is near to it.
+func (g *grounding) keepTopics() {
+	for _, topic := range g.topics {
+		if g.isMediator(topic) || g.snap.Degree(topic, store.Out) > 0 {
+			continue
+		}
+		kept := rankedSubject{Entity: topic}
+		for _, h := range g.hits {
+			if h.object == topic && h.score >= g.options.MinNamed {
+				kept.Confidence, kept.Hits = max(kept.Confidence, h.score), kept.Hits+1
+			}
+		}
+		if kept.Hits > 0 {
+			g.kept = append(g.kept, kept)
+		}
+	}
+	slices.SortStableFunc(g.kept, func(a, b rankedSubject) int { return cmp.Compare(b.Confidence, a.Confidence) })
+}
+
 // fixedEncoder is the vector of the question, so that linking does not encode it again.
 type fixedEncoder []float32
 

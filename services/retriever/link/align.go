@@ -155,6 +155,21 @@ func splitWords(text string) []word {
 		}
 	}
 	flush(len(text))
+	return nameCapitals(text, words)
+}
+
+// nameCapitals takes stop words in capitals for names if they are all there is, or if others have none: the last of
+// "written in Go". The first word of a sentence is not meant by its capital, nor is "I".
+func nameCapitals(text string, words []word) []word {
+	isAll := len(words) < minStopwordName && onlyStopwords(words) && text != strings.ToLower(text)
+	hasLower := slices.ContainsFunc(words[min(1, len(words)):], func(w word) bool { return w.stop && !w.capital })
+	for i, w := range words {
+		before := strings.TrimRight(text[:w.start], " \"'“‘(")
+		isFirst := before == "" || strings.ContainsRune(".?!:", rune(before[len(before)-1]))
+		if isAll || hasLower && w.capital && w.letters > 1 && !isFirst {
+			words[i].stop = false
+		}
+	}
 	return words
 }
 

@@ -32,6 +32,7 @@ var world = storetest.NewGraph(append(towns(), [][3]string{
 	{"Saint George", "people.person.place_of_birth", "Lydda"},
 	{"Thomas Robert Malthus", "people.person.profession", "Economist"},
 	{"You and Me", "film.film.director", "Fritz Lang"},
+	{"Beacon", "software.language", "Go"},
 }...)...).WithAlias("Dr. Seuss", "Theodor Geisel").WithAlias("Paris (Texas)", "Paris")
 
 // towns give France a high degree.
@@ -77,6 +78,8 @@ func TestEntities(t *testing.T) {
 		{"without the middle name", "who was thomas malthus", "Thomas Robert Malthus", "thomas malthus", Fuzzy},
 		{"a name of words that only hold sentences together", "who is the film director of you and me", "You and Me",
 			"you and me", Normalised},
+		{"a stop word in a capital", "Which services are written in Go?", "Go", "Go", Exact},
+		{"a stop word in a capital that is all there is", "Go", "Go", "Go", Exact},
 		{"a name before an alias of the same spelling", "where is paris", "Paris", "paris", Normalised},
 		{"a mention alone", "Simon & Garfunkel", "Simon & Garfunkel", "Simon & Garfunkel", Exact},
 		{"a word of the schema is no topic where a name is there", "what country is looking for simon from",
