@@ -155,7 +155,7 @@ func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup)
 	}
 	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)
 	if words := Fold(VerbaliseRelation(relation)); isSaid(words, question) || !IsActive(words) ||
-		!actsFrom(question, topic, fact.Steps[0].GetInverse()) {
+		!ActsFrom(question, topic, fact.Steps[0].GetInverse()) {
 		return nil
 	}
 	var opposite *graphv1.Triple

@@ -69,6 +69,9 @@ var roles = readRoles(map[string]map[string]string{
 var opposites = map[string]string{"parent": "child", "child": "parent", "owner": "subsidiary", "subsidiary": "owner",
 	"successor": "predecessor", "predecessor": "successor"}
 
+// ownsForm matches the verb of owners, which says the role of both sides, unlike the noun.
+var ownsForm = regexp.MustCompile(`(?i)\bowns\b`)
+
 func readRoles(groups map[string]map[string]string) map[string]role {
 	all := map[string]role{}
 	for group, names := range groups {
@@ -123,7 +126,8 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 	var said []role
 	for _, s := range steps {
 		for _, r := range findRoles(VerbaliseRelation(s.GetRelation())) {
-			if opposite := opposites[r.name]; s.GetInverse() && opposite != "" {
+			isTurned := s.GetInverse() && !ownsForm.MatchString(s.GetRelation())
+			if opposite := opposites[r.name]; isTurned && opposite != "" {
 				r.name = opposite
 			}
 			said = append(said, r)
@@ -202,9 +206,9 @@ func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 	return false
 }
 
-// actsFrom reports whether a question is for what acts on a topic entity or, if isActing, for what that acts on: "which
+// ActsFrom reports whether a question is for what acts on a topic entity or, if isActing, for what that acts on: "which
 // rivers flow into A", "where does A flow".
-func actsFrom(question, topic string, isActing bool) bool {
+func ActsFrom(question, topic string, isActing bool) bool {
 	before, behind, found := cutName(question, topic)
 	words := slices.DeleteFunc(strings.Fields(before), func(w string) bool { return w == "the" })
 	if !found || len(words) < 2 {

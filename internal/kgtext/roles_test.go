@@ -28,6 +28,8 @@ func TestOtherRole(t *testing.T) {
 		{"another relation of states", "Is Orla a neighbour of Anna Lind?", "diplomatic relation", "diplomacy"},
 		{"the same relation of states", "Is Orla a neighbour of Anna Lind?", "shares border with", ""},
 		{"who owns it by its subsidiary", "Which company owns Anna Lind?", "subsidiary", "subsidiary"},
+		{"who owns it by a verb", "Which company owns Anna Lind?", "^owns", ""},
+		{"what somebody owns", "What does Anna Lind own?", "owns", ""},
 		{"who owns it by being one", "Which company owns Anna Lind?", "^subsidiary", ""},
 		{"who came before by who came after", "Who was the predecessor of Anna Lind?", "successor", "successor"},
 		{"who came before by having come after", "Who was the predecessor of Anna Lind?", "^successor", ""},

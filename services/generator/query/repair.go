@@ -22,7 +22,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.readCounts, r.readClaim, r.readSame, r.compareTwo, r.countOfNamed, r.countKind, r.nameKinds,
 		r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds,
 		r.placeResult, r.placeAll, r.readList, r.readMost, r.readMostOfKind, r.joinQualified, r.skipInvented,
-		r.takeVerb, r.nameEvent, r.turnPassive, r.dropInvented, r.dropComparatives, r.compareNamed,
+		r.takeVerb, r.nameEvent, r.turnVerb, r.dropInvented, r.dropComparatives, r.compareNamed,
 		r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods, r.excludeNegated, r.dropContradicted,
 		r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners, r.countMost,
 		r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction,

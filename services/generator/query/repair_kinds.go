@@ -34,15 +34,46 @@ func (r *repairer) isTitled(name string) (string, bool) {
 	return written, true
 }
 
-// nameKinds makes a name of a kind that the question has in capitals: Anna_Lind(drafted_by="team").
+// behindPreposition ends with the word that ties a name to what stands before it: "the projects for".
+var behindPreposition = regexp.MustCompile(`\b(for|by|from|with|to|at) (?:the )?$`)
+
+// hasOtherKind reports whether a variable also is of another kind, which the question names.
+func (r *repairer) hasOtherKind(variable, kind string) bool {
+	return slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		other := typeOf(c)
+		return other != "" && other != kind && c.GetMatch().GetStart().GetVariable() == variable && r.sharesWord(other)
+	})
+}
+
+// isBare reports whether the question has a kind as the name of one thing, in the singular without an article, and the
+// plan names nothing else: "how many roots does parsley have".
+func (r *repairer) isBare(kind string) bool {
+	if kind == "" || isGeneric(kind) || strings.HasSuffix(kind, "s") || len(kgtext.ThingNames(r.plan)) > 0 {
+		return false
+	}
+	words := kgtext.FoldWords(r.question)
+	return slices.ContainsFunc([]string{"does", "did", "has", "is", "was"}, func(verb string) bool {
+		return words.Mention(verb + " " + kgtext.Fold(kind))
+	})
+}
+
+// nameKinds makes a name of a kind that the question has in capitals or bare: Anna_Lind(drafted_by="team"), and what
+// things are tied to if they are of a kind beside it: Project(anna_lind=True).
 func (r *repairer) nameKinds() {
 	for i, c := range r.plan.GetClauses() {
 		kind := typeOf(c)
 		name, ok := r.isTitled(kind)
-		if !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name) {
+		if isBare := r.isBare(kind); isBare {
+			name = kind
+		} else if !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name) {
 			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
 		}
-		named := valuesClause(c.GetMatch().GetStart().GetVariable(), []string{name})
+		v := c.GetMatch().GetStart().GetVariable()
+		named := valuesClause(v, []string{name})
+		before := r.lower[:strings.Index(r.lower, strings.ToLower(kind))]
+		if m := behindPreposition.FindStringSubmatch(before); m != nil && r.hasOtherKind(v, kind) {
+			named = matchClause(newPattern(v, m[1], entityTerm(name)))
+		}
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(named),
 			"the question names "+name)
 		r.plan.Clauses[i] = named

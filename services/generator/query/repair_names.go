@@ -90,25 +90,30 @@ func (r *repairer) takeWord(p *graphv1.QueryPattern) {
 	}
 }
 
-// turnPassive asks for what has a passive relation to a name where the draft asks for what the name has: of "who was
-// influenced by A" not by whom A was.
-func (r *repairer) turnPassive() {
+// presentVerb is a verb by which something does something to a name: "depends on", "uses".
+var presentVerb = regexp.MustCompile(`^\p{Ll}{2,}s(?: \p{Ll}+)?$`)
+
+// turnVerb asks for what has a relation to a name where the draft asks for what the name has: of "who was influenced by
+// A" not by whom A was, and of "what depends on A" not what A depends on.
+func (r *repairer) turnVerb() {
 	for _, c := range r.plan.GetClauses() {
 		p := c.GetMatch()
 		phrase, v := kgtext.DescribeRelation(p), p.GetStart().GetVariable()
-		if !strings.HasSuffix(phrase, " by") || p.GetEnd().GetVariable() == "" {
+		isPassive := strings.HasSuffix(phrase, " by")
+		if p.GetEnd().GetVariable() == "" || !isPassive && !presentVerb.MatchString(phrase) {
 			continue
 		}
 		for i, other := range r.plan.GetClauses() {
 			names := other.GetValues().GetEntities()
 			if other.GetValues().GetVariable() != v || len(names) != 1 ||
-				!strings.Contains(r.lower, phrase+" "+strings.ToLower(names[0])) {
+				!strings.Contains(r.lower, " "+phrase+" "+strings.ToLower(names[0])) ||
+				!isPassive && !kgtext.ActsFrom(r.question, names[0], false) {
 				continue
 			}
 			before := kgtext.DescribeClause(c)
 			p.Start, p.End = p.GetEnd(), entityTerm(names[0])
 			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-				"the question asks who was "+phrase+" "+names[0])
+				"the question asks for what has "+phrase+" "+names[0])
 			r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 			return
 		}

@@ -34,7 +34,7 @@ func runCounts(ctx context.Context, snap Snapshot, plan *graphv1.QueryPlan, maxR
 	if plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
 		both.Value = strconv.Itoa(counts[0] - counts[1])
 	} else {
-		both.Value, _ = formatValue(counts[0] > counts[1])
+		both.Value, _ = formatValue(counts[0] > counts[1], exactDigits)
 	}
 	return both, nil
 }

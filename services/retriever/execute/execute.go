@@ -342,7 +342,12 @@ func (r *runner) setValue(computed cypher.Result) {
 	if len(computed.Rows) > 0 && len(computed.Rows[0]) > 0 {
 		v = computed.Rows[0][0]
 	}
-	if r.result.Value, r.result.Reason = formatValue(v); r.result.Reason != "" {
+	if r.result.Value, r.result.Reason = formatValue(v, digitsOf(function)); r.result.Reason != "" {
+		return
+	}
+	if function == graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE && r.plan.GetResult().GetOtherVariable() == "" &&
+		r.result.Compared == 1 {
+		r.result.Value, r.result.Reason = "", "there is one value, and a difference is between two"
 		return
 	}
 	if n, err := strconv.Atoi(r.result.Value); err == nil && function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
@@ -369,7 +374,7 @@ func (r *runner) unit() string {
 func (r *runner) setGroups(computed cypher.Result) {
 	for _, cells := range computed.Rows {
 		group, ok := cells[0].(*cypher.Node)
-		value, reason := formatValue(cells[1])
+		value, reason := formatValue(cells[1], digitsOf(r.plan.GetResult().GetFunction()))
 		if ok && reason == "" {
 			r.result.Rows = append(r.result.Rows, Row{Cells: []store.EntityID{r.ids[group]}, Value: value})
 		}
@@ -379,8 +384,20 @@ func (r *runner) setGroups(computed cypher.Result) {
 	}
 }
 
-// formatValue prints a value, or says why it is none.
-func formatValue(v cypher.Value) (text, reason string) {
+// exactDigits is the number of significant digits of a number without the noise of binary fractions,
+// averageDigits that of an average, which is no more exact than what it is made of.
+const exactDigits, averageDigits = 12, 6
+
+// digitsOf returns the number of significant digits in what a function computes.
+func digitsOf(function graphv1.QueryFunction) int {
+	if function == graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE {
+		return averageDigits
+	}
+	return exactDigits
+}
+
+// formatValue prints a value, a number with a number of significant digits, or says why it is none.
+func formatValue(v cypher.Value, digits int) (text, reason string) {
 	switch v := v.(type) {
 	case bool:
 		if v {
@@ -393,17 +410,18 @@ func formatValue(v cypher.Value) (text, reason string) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return "", "the value is no number"
 		}
-		return formatNumber(v), ""
+		return formatNumber(v, digits), ""
 	}
 	return "", "nothing in the knowledge graph has a value to compute with"
 }
 
-// formatNumber prints a number without noise of binary fractions.
-func formatNumber(v float64) string {
+// formatNumber prints a number with a number of significant digits, and all of those before the point.
+func formatNumber(v float64, digits int) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return strconv.FormatInt(int64(v), 10)
 	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	digits = max(digits, len(strconv.FormatFloat(math.Abs(v), 'f', 0, 64)))
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil {
 		rounded = v
 	}

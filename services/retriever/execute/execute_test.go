@@ -166,6 +166,8 @@ func TestPlans(t *testing.T) {
 			""},
 		{"an average", plan(average, "year", match(v("film"), "cast", e("Per Holm")), year), "1991.5", "",
 			[]string{"Low Tide", "The Grey Door"}, 2, 0, ""},
+		{"an average has six digits", plan(average, "year", match(v("film"), "directed by", v("who")), year), "1992.33",
+			"", []string{"Low Tide", "Orla", "The Grey Door"}, 4, 1, ""},
 		{"days between dates in two notations", &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
 			match(e("Per Holm"), "born", v("a")), match(e("Anna Lind"), "born", v("b"))},
 			Result: &graphv1.QueryResult{Function: distance, Variable: "a", OtherVariable: "b", Unit: "days"}}, "5",
@@ -173,6 +175,8 @@ func TestPlans(t *testing.T) {
 			[]string{"15 October 1956"}, 1, 0, ""},
 		{"years between the first and the last", plan(distance, "year", byVell, year), "5", "",
 			[]string{"Low Tide", "The Grey Door"}, 3, 1, ""},
+		{"no difference of one value", plan(distance, "year", match(e("Orla"), "year", v("year"))), "", "",
+			nil, 1, 0, "between two"},
 		{"a date within a month", plan(list, "who", match(v("who"), "born", v("day")),
 			condition("day", equal, "October 1956")), "", "", []string{"Anna Lind", "Per Holm"}, 0, 0, ""},
 		{"a date before a day", plan(list, "who", match(v("who"), "born", v("day")),

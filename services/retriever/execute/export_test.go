@@ -11,4 +11,4 @@ func Properties(name string) map[string]any {
 }
 
 // FormatNumber is how a value is printed.
-var FormatNumber = formatNumber
+func FormatNumber(v float64) string { return formatNumber(v, exactDigits) }

@@ -57,12 +57,19 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 			relations = nil // any
 		}
 		candidates, err := e.around(o.end, nil, o.phrase, true, relations)
-		if len(candidates) == 0 && len(e.genres) > 0 && err == nil {
-			candidates, err = e.around(o.end, nil, o.phrase, true, e.genres)
+		for _, relations := range [][]store.RelationID{e.genres, e.jobs} {
+			if len(candidates) == 0 && len(relations) > 0 && err == nil {
+				candidates, err = e.around(o.end, nil, o.phrase, true, relations)
+			}
+		}
+		isCell := len(candidates) == 0 && e.isCell(o)
+		if isCell && err == nil {
+			candidates, err = e.around(o.end, nil, o.phrase, true, nil)
 		}
 		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return c.Steps[0].Inverse })
 		for i := range candidates {
 			candidates[i].Joins = true // it is all that the variable can be
+			candidates[i].TypeMatch = candidates[i].TypeMatch || isCell
 		}
 		return candidates, err
 	case o.isType() && o.end == nil:

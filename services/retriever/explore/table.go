@@ -85,6 +85,20 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 	return Candidate{}, false
 }
 
+// isCell reports whether a clause says what its start is by what a cell of a table says and the name of no column: the
+// alliums are the plants of that family.
+func (e *explorer) isCell(o open) bool {
+	kind := store.Fold(o.pattern.GetEnd().GetEntity())
+	if !e.isTable() || !e.areCells(o.end) || !slices.ContainsFunc(o.end, func(id store.EntityID) bool {
+		name := store.Fold(e.snap.EntityName(id))
+		return name == kind || kgtext.SameNoun(name, kind)
+	}) {
+		return false
+	}
+	_, isColumn := e.column(o.pattern.GetEnd().GetEntity())
+	return !isColumn
+}
+
 // areCells reports whether no triple says anything of some entities, which are then only ends.
 func (e *explorer) areCells(ids []store.EntityID) bool {
 	for _, id := range ids {

@@ -76,6 +76,34 @@ func TestRowsOfOneKindAreATable(t *testing.T) {
 	}
 }
 
+func TestAKindThatACellSaysIsWhatHasIt(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Leek", "Family", "Allium"}, [3]string{"Leek", "Height", "75"},
+		[3]string{"Onion", "Family", "Allium"}, [3]string{"Onion", "Height", "45"},
+		[3]string{"Kale", "Family", "Brassica"}, [3]string{"Kale", "Height", "70"})
+	for _, c := range []struct {
+		kind, candidate string
+		isMatch         bool
+	}{{"allium", "Family", true}, {"alliums", "Family", true}, {"vegetable", "", false}, {"family", "", false}} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(c.kind)), match(variable("x"), "height", variable("h"))},
+			Result: &graphv1.QueryResult{Variable: "h", Function: graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+			"What is the average height of the "+c.kind+"?", plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		candidate, isMatch := "", false
+		if all := patterns[0].Candidates; len(all) > 0 {
+			candidate, isMatch = g.RelationName(all[0].Steps[0].Relation), all[0].TypeMatch
+		}
+		if candidate != c.candidate || isMatch != c.isMatch {
+			t.Errorf("%s are those by %q, %v", c.kind, candidate, isMatch)
+		}
+	}
+}
+
 func TestAKindThatIsNoTypeIsAnyRelationInALargeGraphToo(t *testing.T) {
 	t.Parallel()
 	facts := [][3]string{{"Low Tide", "genre", "drama"}, {"Low Tide", "directed by", "Mara Vell"}}

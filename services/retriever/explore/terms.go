@@ -241,11 +241,12 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 	return c
 }
 
-// findTypes finds the relations that say what a thing is, or what a work is.
+// findTypes finds the relations that say what a thing is, what a work is, or what somebody does.
 func (e *explorer) findTypes() {
 	e.types = e.lookUp("type", "instance of", "is a", "rdf:type", "kind", "category", "class",
 		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 	e.genres = e.lookUp("genre", "has genre", "has_genre")
+	e.jobs = e.lookUp("occupation", "profession", "job title", "job", "role", "position")
 }
 
 // lookUp returns the relations of the knowledge graph that have one of some names.

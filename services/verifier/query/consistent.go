@@ -3,6 +3,7 @@ package query
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -180,5 +181,28 @@ func (x *alignment) leadsNowhere(p *graphv1.QueryPattern) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// askFlag asks for the value of a relation that has yes or no, where the plan asks whether there is any: whether
+// something is hardy.
+func (x *alignment) askFlag() bool {
+	result := x.plan.GetResult()
+	var bound *graphv1.RelationCandidate
+	for _, c := range x.plan.GetClauses() {
+		if p := c.GetMatch(); p.GetEnd().GetVariable() != "" {
+			bound, result.Variable = x.ends[p.GetEnd().GetVariable()], p.GetEnd().GetVariable()
+		}
+	}
+	examples := bound.GetExamples()
+	if len(x.plan.GetClauses()) != 2 || len(examples) == 0 || !kgtext.SharesWord(relationOf(bound), x.question) ||
+		slices.ContainsFunc(examples, func(t *graphv1.Triple) bool {
+			return !slices.Contains([]string{"yes", "no"}, strings.ToLower(t.GetObject()))
+		}) {
+		return false
+	}
+	before := kgtext.DescribeResult(result)
+	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "its values are yes and no", nil)
 	return true
 }

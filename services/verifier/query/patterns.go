@@ -298,12 +298,16 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		}
 		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name), implied)
 	}
-	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && implied &&
-		!x.asksKind(name, best) {
+	isFew := boundElsewhere && float64(best.GetCoverage()) < x.MinType && !best.GetTypeMatch()
+	if isFew && implied && !x.asksKind(name, best) {
 		return drop(fmt.Sprintf("the other relations say that it is a %s", name), implied)
 	}
-	if boundElsewhere && float64(best.GetCoverage()) < x.MinType && !saysClass(best) {
+	if isFew && !saysClass(best) {
 		return drop(fmt.Sprintf("the knowledge graph says of few things that they are a %s", name), implied)
+	}
+	if r := relationOf(best); x.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS &&
+		!saysClass(best) && !best.GetTypeMatch() && !kgtext.SharesWord(r, x.question) {
+		x.doubt(fmt.Sprintf("the knowledge graph says %q of it where the question asks whether it is %s", r, name))
 	}
 	links = anchored(links, best)
 	x.add(p, best, links[:1], false)

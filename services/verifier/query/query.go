@@ -165,7 +165,7 @@ func (x *alignment) align() string {
 	if reason := x.checkBound(); reason != "" {
 		return reason
 	}
-	if x.claimsNothing() {
+	if x.claimsNothing() && !x.askFlag() {
 		return "the plan claims nothing that the knowledge graph could confirm"
 	}
 	x.compareValues()

@@ -123,6 +123,51 @@ func TestAlign(t *testing.T) {
 	}
 }
 
+func TestAClaimIsAnsweredByAFlagOrSaidByItsRelation(t *testing.T) {
+	t.Parallel()
+	exists := graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+	leek := []*graphv1.TermCandidates{{Name: "leek", Links: []*graphv1.EntityLink{link("Leek", exact, 1)}}}
+	values := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "thing",
+		Entities: []string{"leek"}}}}
+	flag := func(objects ...string) func(*graphv1.RelationCandidate) {
+		return func(c *graphv1.RelationCandidate) {
+			for _, o := range objects {
+				c.Examples = append(c.Examples, &graphv1.Triple{Subject: "x", Relation: "Hardy", Object: o})
+			}
+		}
+	}
+	asked := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{values,
+		match(variable("thing"), "hardiness", variable("hardiness"))},
+		Result: &graphv1.QueryResult{Variable: "thing", Function: exists}}
+	kind := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("plant"), "type", entity("leek"))},
+		Result: &graphv1.QueryResult{Variable: "plant", Function: exists}}
+	for _, c := range []struct {
+		name      string
+		plan      *graphv1.QueryPlan
+		candidate *graphv1.RelationCandidate
+		want      string
+		reason    string
+	}{
+		{"a relation to yes and no", asked, candidate("Hardy", .4, .8, flag("yes", "No")),
+			"?thing is Leek; ?thing Hardy → ?hardiness; ?hardiness", ""},
+		{"a relation to other things", asked, candidate("Hardy", .4, .8, flag("yes", "half")), "", "claims nothing"},
+		{"a relation without examples", asked, candidate("Hardy", .4, .8), "", "claims nothing"},
+		{"a kind by a relation of which the question has no word", kind, candidate("Bad neighbours", .2, .2),
+			"?plant Bad neighbours → Leek; is there any", "where the question asks whether it is leek"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			at := uint32(len(c.plan.GetClauses()) - 1)
+			got := query.New(query.DefaultConfig()).Align("Is the leek hardy?", c.plan, leek,
+				[]*graphv1.PatternCandidates{{Clause: at, Candidates: []*graphv1.RelationCandidate{c.candidate}}})
+			text := strings.Join(kgtext.DescribePlan(got.Plan), "; ")
+			if text != c.want || (got.Reason == "") != (c.reason == "") || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("got %q, reason %q\nwant %q", text, got.Reason, c.want)
+			}
+		})
+	}
+}
+
 func TestAResultOfAnotherKindThanAskedIsNotSure(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "city"}, Clauses: []*graphv1.QueryClause{
