@@ -602,6 +602,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("which is not in 1990", `A(not_(b="c"), d=E(f=[1, 2])).where("x", ">=", B().get("y")).most("number of z")`)
 	f.Add("What is the average height of the towers of each country?", `Tower(height).most("number of towers")`)
 	f.Add("number of towers by country", `Country(towers="number")`)
+	f.Add("how hot is jalapeño", `Jalapeno().get("heat")`)
 	f.Add("", "\x00((\"'`")
 	f.Fuzz(func(t *testing.T, question, draft string) {
 		plan := query.Decode(draft)

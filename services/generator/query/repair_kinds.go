@@ -70,7 +70,7 @@ func (r *repairer) nameKinds() {
 		}
 		v := c.GetMatch().GetStart().GetVariable()
 		named := valuesClause(v, []string{name})
-		before := r.lower[:strings.Index(r.lower, strings.ToLower(kind))]
+		before, _, _ := strings.Cut(r.lower, strings.ToLower(kind))
 		if m := behindPreposition.FindStringSubmatch(before); m != nil && r.hasOtherKind(v, kind) {
 			named = matchClause(newPattern(v, m[1], entityTerm(name)))
 		}

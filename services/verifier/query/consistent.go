@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -187,13 +188,11 @@ func (x *alignment) leadsNowhere(p *graphv1.QueryPattern) bool {
 // askFlag asks for the value of a relation that has yes or no, where the plan asks whether there is any: whether
 // something is hardy.
 func (x *alignment) askFlag() bool {
-	result := x.plan.GetResult()
-	var bound *graphv1.RelationCandidate
+	result, value := x.plan.GetResult(), ""
 	for _, c := range x.plan.GetClauses() {
-		if p := c.GetMatch(); p.GetEnd().GetVariable() != "" {
-			bound, result.Variable = x.ends[p.GetEnd().GetVariable()], p.GetEnd().GetVariable()
-		}
+		value = cmp.Or(c.GetMatch().GetEnd().GetVariable(), value)
 	}
+	bound := x.ends[value]
 	examples := bound.GetExamples()
 	if len(x.plan.GetClauses()) != 2 || len(examples) == 0 || !kgtext.SharesWord(relationOf(bound), x.question) ||
 		slices.ContainsFunc(examples, func(t *graphv1.Triple) bool {
@@ -202,7 +201,7 @@ func (x *alignment) askFlag() bool {
 		return false
 	}
 	before := kgtext.DescribeResult(result)
-	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	result.Function, result.Variable = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, value
 	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "its values are yes and no", nil)
 	return true
 }
