@@ -63,9 +63,10 @@ func (r *repairer) nameKinds() {
 	for i, c := range r.plan.GetClauses() {
 		kind := typeOf(c)
 		name, ok := r.isTitled(kind)
-		if isBare := r.isBare(kind); isBare {
+		switch {
+		case r.isBare(kind):
 			name = kind
-		} else if !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name) {
+		case !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name):
 			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
 		}
 		v := c.GetMatch().GetStart().GetVariable()

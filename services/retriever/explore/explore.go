@@ -134,8 +134,7 @@ type explorer struct {
 	vectors map[string][]float32
 	cosines map[store.RelationID]map[string]float32
 	types   []store.RelationID            // relations such as "type" and "instance of"
-	genres  []store.RelationID            // relations such as "genre", where no type says what a thing is
-	jobs    []store.RelationID            // relations such as "occupation", where neither of both says it
+	sorts   [][]store.RelationID          // relations such as "genre", then such as "occupation", where no type says it
 	named   map[string][]store.RelationID // the relations that names end in
 	// isUniform reports that the graph tells no kinds of things apart.
 	isUniform bool

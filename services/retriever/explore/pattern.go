@@ -57,7 +57,7 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 			relations = nil // any
 		}
 		candidates, err := e.around(o.end, nil, o.phrase, true, relations)
-		for _, relations := range [][]store.RelationID{e.genres, e.jobs} {
+		for _, relations := range e.sorts {
 			if len(candidates) == 0 && len(relations) > 0 && err == nil {
 				candidates, err = e.around(o.end, nil, o.phrase, true, relations)
 			}

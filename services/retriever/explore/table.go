@@ -90,8 +90,7 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 func (e *explorer) isCell(o open) bool {
 	kind := store.Fold(o.pattern.GetEnd().GetEntity())
 	if !e.isTable() || !e.areCells(o.end) || !slices.ContainsFunc(o.end, func(id store.EntityID) bool {
-		name := store.Fold(e.snap.EntityName(id))
-		return name == kind || kgtext.SameNoun(name, kind)
+		return kgtext.SameNoun(store.Fold(e.snap.EntityName(id)), kind)
 	}) {
 		return false
 	}

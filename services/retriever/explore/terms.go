@@ -245,8 +245,8 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 func (e *explorer) findTypes() {
 	e.types = e.lookUp("type", "instance of", "is a", "rdf:type", "kind", "category", "class",
 		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
-	e.genres = e.lookUp("genre", "has genre", "has_genre")
-	e.jobs = e.lookUp("occupation", "profession", "job title", "job", "role", "position")
+	e.sorts = [][]store.RelationID{e.lookUp("genre", "has genre", "has_genre"),
+		e.lookUp("occupation", "profession", "job title", "job", "role", "position")}
 }
 
 // lookUp returns the relations of the knowledge graph that have one of some names.

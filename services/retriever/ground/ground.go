@@ -218,6 +218,7 @@ func (g *grounding) prune(context.Context) (int, error) {
 	g.kept, g.dropped = g.options.prune(hits, k, g.options.MinConfidence)
 	g.restoreNamed()
 	g.keepTopics()
+	slices.SortStableFunc(g.kept, func(a, b rankedSubject) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return len(g.kept), nil
 }
 

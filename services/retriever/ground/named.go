@@ -122,14 +122,13 @@ func (g *grounding) restoreNamed() {
 		}
 	}
 	g.dropped = dropped
-	slices.SortStableFunc(g.kept, func(a, b rankedSubject) int { return cmp.Compare(b.Confidence, a.Confidence) })
 }
 
 // keepTopics keeps topics of the question that are the subject of no fact and to which hits lead: the holder of a title
 // has a name far from any question, and of a list not each name is near to it.
 func (g *grounding) keepTopics() {
 	for _, topic := range g.topics {
-		if g.isMediator(topic) || g.snap.Degree(topic, store.Out) > 0 {
+		if g.snap.Degree(topic, store.Out) > 0 {
 			continue
 		}
 		kept := rankedSubject{Entity: topic}
@@ -142,7 +141,6 @@ func (g *grounding) keepTopics() {
 			g.kept = append(g.kept, kept)
 		}
 	}
-	slices.SortStableFunc(g.kept, func(a, b rankedSubject) int { return cmp.Compare(b.Confidence, a.Confidence) })
 }
 
 // fixedEncoder is the vector of the question, so that linking does not encode it again.
