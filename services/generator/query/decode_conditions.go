@@ -70,15 +70,15 @@ func (b *builder) choose(v string, args []argument) {
 				b.rank(v, phrase, isMost(word))
 				continue
 			}
-			b.pattern(v, TypeRelation, entityTerm(relation), a.negated)
+			b.pattern(v, TypeRelation, entityTerm(strings.TrimPrefix(relation, "is ")), a.negated)
 		case strings.EqualFold(a.value.text, "false"):
-			b.pattern(v, TypeRelation, entityTerm(relation), !a.negated)
+			b.pattern(v, TypeRelation, entityTerm(strings.TrimPrefix(relation, "is ")), !a.negated)
 		case bestWord(strings.ToLower(a.value.text)) != "":
 			b.rank(v, relation, isMost(strings.ToLower(a.value.text)))
 		case isSuperlative(a.value.text):
 			b.chooseBest(v, relation, strings.ToLower(a.value.text))
 		case clean(a.value.text) == "" && (a.negated || !kgtext.IsListed(b.plan, v)):
-		case clean(a.value.text) == "":
+		case clean(a.value.text) == "", strings.EqualFold(a.value.text, "something"):
 			b.open[v] = b.attribute(v, relation)
 		default:
 			name, isNot := strings.CutPrefix(clean(a.value.text), "not ") // genre="not comedy", no title

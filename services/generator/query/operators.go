@@ -41,7 +41,8 @@ func rankPhrase(method, text string) string {
 // bestWord returns what a superlative ranks by; empty for other words.
 func bestWord(word string) string {
 	switch word {
-	case "largest", "biggest", "smallest", "greatest", "most", "least", "fewest", "maximum", "minimum":
+	case "largest", "biggest", "smallest", "greatest", "most", "least", "fewest", "maximum", "minimum",
+		"max", "min":
 		return "size"
 	case "longest", "shortest":
 		return "length"
@@ -94,7 +95,7 @@ func isPlaceWord(word string) bool {
 // isMost reports whether a superlative asks for the greatest.
 func isMost(word string) bool {
 	switch word {
-	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum", "first":
+	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum", "min", "first":
 		return false
 	}
 	return true

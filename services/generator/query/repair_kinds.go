@@ -51,10 +51,11 @@ func (r *repairer) isBare(kind string) bool {
 	if kind == "" || isGeneric(kind) || strings.HasSuffix(kind, "s") || len(kgtext.ThingNames(r.plan)) > 0 {
 		return false
 	}
-	words := kgtext.FoldWords(r.question)
-	return slices.ContainsFunc([]string{"does", "did", "has", "is", "was"}, func(verb string) bool {
-		return words.Mention(verb + " " + kgtext.Fold(kind))
-	})
+	words, name := kgtext.FoldWords(r.question), kgtext.Fold(kind)
+	isBehind := func(verb string) bool { return words.Mention(verb + " " + name) }
+	isSaid := strings.HasSuffix(string(words), " "+name+" ") // of something else: "which tree is tall"
+	return slices.ContainsFunc([]string{"does", "did", "has"}, isBehind) ||
+		!isSaid && slices.ContainsFunc([]string{"is", "was"}, isBehind)
 }
 
 // nameKinds makes a name of a kind that the question has in capitals or bare: Anna_Lind(drafted_by="team"), and what
@@ -66,13 +67,13 @@ func (r *repairer) nameKinds() {
 		switch {
 		case r.isBare(kind):
 			name = kind
+		case ok && r.isArgument(c) && !articleForm.MatchString(r.before(kind)):
 		case !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name):
 			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
 		}
 		v := c.GetMatch().GetStart().GetVariable()
 		named := valuesClause(v, []string{name})
-		before, _, _ := strings.Cut(r.lower, strings.ToLower(kind))
-		if m := behindPreposition.FindStringSubmatch(before); m != nil && r.hasOtherKind(v, kind) {
+		if m := behindPreposition.FindStringSubmatch(r.before(kind)); m != nil && r.hasOtherKind(v, kind) {
 			named = matchClause(newPattern(v, m[1], entityTerm(name)))
 		}
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(named),
@@ -80,6 +81,24 @@ func (r *repairer) nameKinds() {
 		r.plan.Clauses[i] = named
 		return
 	}
+}
+
+// before returns what the question has before a kind, in lower case.
+func (r *repairer) before(kind string) string {
+	before, _, _ := strings.Cut(r.lower, strings.ToLower(kind))
+	return before
+}
+
+// articleForm ends with what stands before a kind and before no name of one word.
+var articleForm = regexp.MustCompile(`^$|\b(?:an?|the|each|every|which|what|many|all|any) $`)
+
+// isArgument reports whether a clause says the kind alone of what a relation of that name leads to: Project(anna=Anna()).
+func (r *repairer) isArgument(kind *graphv1.QueryClause) bool {
+	v := kind.GetMatch().GetStart().GetVariable()
+	return kgtext.DescribeRelation(factOf(r.plan, v)) == typeOf(kind) &&
+		!slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			return c != kind && c.GetMatch().GetStart().GetVariable() == v
+		})
 }
 
 // hasInnerCapital reports whether a word has a capital behind its first letter.

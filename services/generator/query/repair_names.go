@@ -50,7 +50,7 @@ func (r *repairer) dropInvented() {
 	kept := r.plan.GetClauses()[:0:0]
 	for _, c := range r.plan.GetClauses() {
 		name := c.GetMatch().GetEnd().GetEntity()
-		isType := c.GetMatch() != nil && c.GetMatch().GetSteps()[0].GetRelation() == TypeRelation
+		isType := typeOf(c) != "" || r.describeFlag(c)
 		if isType {
 			r.takeWord(c.GetMatch())
 		}
@@ -70,6 +70,21 @@ func (r *repairer) dropInvented() {
 	if len(kept) > 0 {
 		r.plan.Clauses = kept
 	}
+}
+
+// describeFlag makes what a draft says yes to a kind, unless the question does: of "which plants get aphids" Plant(aphid=
+// "yes") says what they are. It reports whether it did.
+func (r *repairer) describeFlag(c *graphv1.QueryClause) bool {
+	p := c.GetMatch()
+	phrase := kgtext.DescribeRelation(p)
+	if !strings.EqualFold(p.GetEnd().GetEntity(), "yes") || !strings.Contains(r.lower, phrase) ||
+		kgtext.FoldWords(r.question).Mention("yes") {
+		return false
+	}
+	before := kgtext.DescribeClause(c)
+	p.Steps, p.End = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase)
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says "+phrase)
+	return true
 }
 
 // takeWord puts the word of the question in the place of a kind that begins like it: dancer for dance.

@@ -542,3 +542,15 @@ func TestWhatARelationIsByItsNameAndItsValues(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoHasTheLeastOfANumberIsFoundByTheNumber(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "salary (EUR)", "82"}, [3]string{"Per Holm", "salary (EUR)", "71"},
+		[3]string{"Mara Vell", "salary account", "Orla Bank"}, [3]string{"Orla Bank", "type", "bank"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "salary", variable("n")), rank("n")}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Who earns the least?", plan, nil)
+	if err != nil || show(g, patterns[0]) != "salary (EUR)" {
+		t.Errorf("got %q, %v", show(g, patterns[0]), err)
+	}
+}

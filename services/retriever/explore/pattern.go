@@ -188,10 +188,10 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	return candidates[:min(len(candidates), maxCandidates)], err
 }
 
-// isAsked reports whether what a pattern leads to from its known end is the answer.
+// isAsked reports whether what a pattern leads to from its known end, its start if none is known, is the answer.
 func (e *explorer) isAsked(o open) bool {
 	v := o.pattern.GetEnd().GetVariable()
-	if o.start == nil {
+	if o.start == nil && o.end != nil {
 		v = o.pattern.GetStart().GetVariable()
 	}
 	result := e.plan.GetResult()

@@ -74,13 +74,11 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 		if err != nil || len(rows) == 0 {
 			continue
 		}
-		cells, err := e.follow(sample(rows, sampled), []walk.Step{s})
-		if err != nil || !e.areCells(cells) {
-			continue
+		c := Candidate{Steps: []walk.Step{s}, Phrase: e.cosine(s.Relation, kind), Question: e.cosine(s.Relation, ""),
+			Words: 1, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation)}
+		if _, err := e.probe(&c, sample(rows, sampled), nil, kind); err == nil && e.areCells(c.ends) {
+			return c, true
 		}
-		c := Candidate{Steps: []walk.Step{s}, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation), ends: cells}
-		e.classifyEnds(&c)
-		return c, true
 	}
 	return Candidate{}, false
 }

@@ -34,6 +34,7 @@ func TestAKindThatNamesAColumnOfATableIsThatColumn(t *testing.T) {
 			_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
 				"which "+c.kind+" earned most points", plan, nil)
 			if err != nil || len(patterns[0].Elsewhere) != 1 ||
+				len(patterns[0].Elsewhere[0].Examples) == 0 && c.want == "Song" ||
 				g.RelationName(patterns[0].Elsewhere[0].Steps[0].Relation) != c.want {
 				t.Errorf("got %+v, %v; want %q", patterns[0], err, c.want)
 			}

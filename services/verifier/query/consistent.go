@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -193,11 +192,7 @@ func (x *alignment) askFlag() bool {
 		value = cmp.Or(c.GetMatch().GetEnd().GetVariable(), value)
 	}
 	bound := x.ends[value]
-	examples := bound.GetExamples()
-	if len(x.plan.GetClauses()) != 2 || len(examples) == 0 || !kgtext.SharesWord(relationOf(bound), x.question) ||
-		slices.ContainsFunc(examples, func(t *graphv1.Triple) bool {
-			return !slices.Contains([]string{"yes", "no"}, strings.ToLower(t.GetObject()))
-		}) {
+	if len(x.plan.GetClauses()) != 2 || !isFlag(bound) || !kgtext.SharesWord(relationOf(bound), x.question) {
 		return false
 	}
 	before := kgtext.DescribeResult(result)

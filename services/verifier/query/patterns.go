@@ -35,6 +35,10 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if phrase == typeRelation && !exclude {
 		return x.typePattern(at, p, found)
 	}
+	if flags := found.GetElsewhere(); phrase == typeRelation && len(flags) > 0 && isFlag(flags[0]) {
+		x.addFlag(p, flags[0], true)
+		return ""
+	}
 	end := p.GetEnd().GetVariable()
 	var links []*graphv1.EntityLink
 	if name := p.GetEnd().GetEntity(); name != "" {
@@ -119,8 +123,10 @@ func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isO
 	case best.GetTypeMatch():
 		fit = max(fit, 0.45)
 	}
-	if x.valued[end] && genericSize(phrase) {
-		fit = max(fit, x.MinRelation) // "largest" says nothing of what is measured
+	isBefore := kgtext.IsTime(relationOf(best)) && yearForm.MatchString(x.question) &&
+		x.draft.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	if x.valued[end] && (genericSize(phrase) || isBefore) {
+		fit = max(fit, x.MinRelation) // "largest" does not say what is measured, nor what someone did "before 2017" when
 	}
 	if best.GetJoins() {
 		fit = min(1, fit+0.25)

@@ -168,6 +168,69 @@ func TestAClaimIsAnsweredByAFlagOrSaidByItsRelation(t *testing.T) {
 	}
 }
 
+func TestAYearBoundsATimeInOtherWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		function graphv1.QueryFunction
+		relation string
+		want     string
+	}{
+		{"of a list", 0, "start date", "?person start date → ?joined; ?joined < 2017; ?person"},
+		{"but no other number", 0, "salary", ""},
+		{"nor of a count", graphv1.QueryFunction_QUERY_FUNCTION_COUNT, "start date", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+				match(variable("person"), "joined", variable("joined")),
+				{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "joined",
+					Operator: graphv1.QueryOperator_QUERY_OPERATOR_LESS,
+					Operand:  &graphv1.QueryCondition_Value{Value: "2017"}}}}},
+				Result: &graphv1.QueryResult{Variable: "person", Function: c.function}}
+			got := query.New(query.DefaultConfig()).Align("who joined before 2017", plan, nil,
+				[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{
+					candidate(c.relation, .2, .2, numbers)}}})
+			if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want || got.Confidence >= .7 {
+				t.Errorf("got %q, reason %q\nwant %q", text, got.Reason, c.want)
+			}
+		})
+	}
+}
+
+func TestAKindThatAColumnSaysYesAndNoOf(t *testing.T) {
+	t.Parallel()
+	kind := &graphv1.QueryPattern{Start: variable("plant"), Steps: []*graphv1.RelationStep{{Relation: "type"}},
+		End: entity("hardy")}
+	column := candidate("Hardy", .4, .8, func(c *graphv1.RelationCandidate) {
+		c.Examples = []*graphv1.Triple{{Subject: "x", Relation: "Hardy", Object: "No"},
+			{Subject: "y", Relation: "Hardy", Object: "Yes"}}
+	})
+	for _, c := range []struct {
+		name   string
+		clause *graphv1.QueryClause
+		want   string
+	}{
+		{"those of which it says yes", &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: kind}},
+			"?plant Pests → Slug; ?plant Hardy → Yes; ?plant"},
+		{"those of which it does not", &graphv1.QueryClause{Clause: &graphv1.QueryClause_Exclude{Exclude: kind}},
+			"?plant Pests → Slug; not ?plant Hardy → Yes; ?plant"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := query.New(query.DefaultConfig()).Align("which hardy plants get slugs", &graphv1.QueryPlan{
+				Clauses: []*graphv1.QueryClause{match(variable("plant"), "pests", entity("slug")), c.clause},
+				Result:  &graphv1.QueryResult{Variable: "plant"}},
+				[]*graphv1.TermCandidates{{Name: "slug", Links: []*graphv1.EntityLink{link("Slug", exact, 1)}}},
+				[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("Pests", .9, .6)}},
+					{Clause: 1, Elsewhere: []*graphv1.RelationCandidate{column}}})
+			if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want {
+				t.Errorf("got %q, reason %q\nwant %q", text, got.Reason, c.want)
+			}
+		})
+	}
+}
+
 func TestAResultOfAnotherKindThanAskedIsNotSure(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "city"}, Clauses: []*graphv1.QueryClause{

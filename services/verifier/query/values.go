@@ -146,6 +146,10 @@ func holdsSuperlative(question, relation string) bool {
 // addColumn adds that the rows of a table have the column that a kind names: the songs of a table whose
 // rows are performances.
 func (x *alignment) addColumn(p *graphv1.QueryPattern, column *graphv1.RelationCandidate) {
+	if x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && isFlag(column) {
+		x.addFlag(p, column, false)
+		return
+	}
 	out := proto.CloneOf(p)
 	v := x.newVariable()
 	out.Steps, out.End = column.GetSteps(), &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: v}}
@@ -155,6 +159,25 @@ func (x *alignment) addColumn(p *graphv1.QueryPattern, column *graphv1.RelationC
 	x.plan.Clauses = append(x.plan.Clauses, after)
 	x.columns[p.GetStart().GetVariable()] = v
 	x.ends[v] = column
+}
+
+// isFlag reports whether the values of a relation are yes and no.
+func isFlag(c *graphv1.RelationCandidate) bool {
+	return len(c.GetExamples()) > 0 && !slices.ContainsFunc(c.GetExamples(), func(t *graphv1.Triple) bool {
+		return !slices.Contains([]string{"yes", "no"}, strings.ToLower(t.GetObject()))
+	})
+}
+
+// addFlag adds that a relation says yes of a variable, or that it does not, where the plan says that it is what the
+// relation is called: hardy.
+func (x *alignment) addFlag(p *graphv1.QueryPattern, flag *graphv1.RelationCandidate, exclude bool) {
+	yes := "yes"
+	for _, t := range flag.GetExamples() {
+		if strings.EqualFold(t.GetObject(), yes) {
+			yes = t.GetObject()
+		}
+	}
+	x.add(p, flag, []*graphv1.EntityLink{{Entity: yes}}, exclude)
 }
 
 // isCellOf reports whether another clause leads from a row to a variable by the column itself, in either direction: the
