@@ -160,6 +160,9 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		}
 	}
 	err := m.Answer(ctx, q)
+	if auto, isAuto := m.(method.Auto); isAuto && err == nil && !s.isSure(q) {
+		err = auto.Reconsider(ctx, q)
+	}
 	if screened.doubt != "" {
 		q.Update(func(run *orchestratorv1.Run) { doubt(run, screened.doubt) })
 	}
@@ -260,16 +263,7 @@ func (s *Service) decide(q *question.Question, missing []string) {
 	q.Update(func(run *orchestratorv1.Run) {
 		run.Conflicts = sources.Conflicts(run)
 		if run.Confidence == nil { // not decided by verdicts
-			run.Confidence = s.Confidence.Estimate(run)
-			demote(run, s.MinGrounded)
-			doubtNames(run, q.Text())
-			doubtPath(run, q.Text())
-			doubtConditions(run, q.Text())
-			doubtNumber(run, q.Text())
-			doubtName(run, q.Text())
-			doubtShared(run, q.Text())
-			doubtBoth(run, q.Text())
-			doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())
+			s.assess(run, q)
 		}
 		below := q.Request().GetOptions().GetAbstainBelow()
 		switch {
@@ -286,6 +280,27 @@ func (s *Service) decide(q *question.Question, missing []string) {
 		}
 	})
 	q.Release(replacement)
+}
+
+// assess sets the confidence of a run and doubts answers that may not say what was asked.
+func (s *Service) assess(run *orchestratorv1.Run, q *question.Question) {
+	run.Confidence = s.Confidence.Estimate(run)
+	demote(run, s.MinGrounded)
+	doubtNames(run, q.Text())
+	doubtPath(run, q.Text())
+	doubtConditions(run, q.Text())
+	doubtNumber(run, q.Text())
+	doubtName(run, q.Text())
+	doubtShared(run, q.Text())
+	doubtBoth(run, q.Text())
+	doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())
+}
+
+// isSure reports whether triples say all answers so far.
+func (s *Service) isSure(q *question.Question) bool {
+	run := q.Snapshot()
+	s.assess(run, q)
+	return run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED
 }
 
 // demote makes grounded answers related ones if the confidence in them is too low: that triples name

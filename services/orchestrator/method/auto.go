@@ -131,6 +131,9 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 	if err == nil && (sure || operation == kgtext.MustCompute) {
 		return true, nil
 	}
+	if err == nil {
+		q.SetAside(q.Snapshot())
+	}
 	q.Update(func(r *orchestratorv1.Run) {
 		r.Choice.Method = PGAKV{}.Info().GetName()
 		r.Choice.Reason += "; the plan does not fit the knowledge graph, so pg-akv answers"
@@ -150,22 +153,69 @@ func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
 	if _, err := q.Limits(); err != nil {
 		return nil // nothing is left for a plan
 	}
-	err := Query(m).Answer(ctx, q)
-	q.Update(func(r *orchestratorv1.Run) {
-		if g := r.GetQuery(); err == nil && r.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
-			g.GetAlignment() >= querySure && g.GetTable().GetValue() == "yes" &&
-			namesAll(g.GetDraftedPlan(), q.Text()) {
-			r.Choice = &orchestratorv1.Choice{Method: Query{}.Info().GetName(),
-				Reason: before.GetChoice().GetReason() + ", which several triples say together"}
-			return
-		}
-		r.Text, r.Answers, r.Graphs = before.GetText(), before.GetAnswers(), before.GetGraphs()
-		r.Grounding, r.GroundingReason = before.GetGrounding(), before.GetGroundingReason()
-	})
-	if question.Recoverable(ctx, err) {
-		return nil
+	planned, err := m.planBeside(ctx, q, before)
+	if g := planned.GetQuery(); planned.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
+		g.GetAlignment() >= querySure && g.GetTable().GetValue() == "yes" && namesAll(g.GetDraftedPlan(), q.Text()) {
+		takePlan(q, planned, ", which several triples say together")
 	}
 	return err
+}
+
+// planBeside runs Query on a question that is answered as before says, and leaves the answers as they are. It returns
+// the run by Query, nil if that failed and the answers can do without.
+func (m Auto) planBeside(ctx context.Context, q *question.Question,
+	before *orchestratorv1.Run) (planned *orchestratorv1.Run, err error) {
+	if err = Query(m).Answer(ctx, q); err == nil {
+		planned = q.Snapshot()
+	}
+	q.Update(func(r *orchestratorv1.Run) { setOutcome(r, before) })
+	if question.Recoverable(ctx, err) {
+		return nil, nil
+	}
+	return planned, err
+}
+
+// setOutcome gives a run the outcome of another one of its question.
+func setOutcome(r, from *orchestratorv1.Run) {
+	r.Text, r.Answers, r.Graphs = from.GetText(), from.GetAnswers(), from.GetGraphs()
+	r.Grounding, r.GroundingReason = from.GetGrounding(), from.GetGroundingReason()
+	r.AnswerProbability = from.AnswerProbability
+}
+
+// takePlan answers as a plan does, for a reason that is added to that of the choice.
+func takePlan(q *question.Question, planned *orchestratorv1.Run, reason string) {
+	q.Update(func(r *orchestratorv1.Run) {
+		setOutcome(r, planned)
+		r.Choice = &orchestratorv1.Choice{Method: Query{}.Info().GetName(), Reason: r.GetChoice().GetReason() + reason}
+	})
+	q.Replace(planned.GetText())
+}
+
+// Reconsider answers by a plan what facts do not say surely: nothing of them names an answer, or no ranker knows which
+// of them are meant. A plan that may ask for something else only comes before what the model has from memory.
+func (m Auto) Reconsider(ctx context.Context, q *question.Question) error {
+	before := q.Snapshot()
+	isRanked := slices.ContainsFunc(before.GetPgAkv().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
+		return p.Probability != nil
+	})
+	says := before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_UNGROUNDED &&
+		before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED
+	if before.GetPgAkv() == nil || before.GetPartial() || isRanked && says || len(q.OtherKGs()) > 0 ||
+		kgtext.ChooseAnswerForm(q.Text(), answerForm(q)) == graphv1.AnswerForm_ANSWER_FORM_TEXT {
+		return nil
+	}
+	planned := q.Aside()
+	if _, err := q.Limits(); planned == nil && err == nil {
+		if planned, err = m.planBeside(ctx, q, before); err != nil {
+			return err
+		}
+	}
+	isLikely := planned.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
+		planned.GetQuery().GetAlignment() > queryLikely
+	if len(planned.GetAnswers()) > 0 && (isLikely || !isRanked && !says) {
+		takePlan(q, planned, "; the facts do not surely say it, and a plan does")
+	}
+	return nil
 }
 
 // namesAll reports whether a plan has a word of each name that a question spells out in several.

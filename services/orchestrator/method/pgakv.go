@@ -211,7 +211,7 @@ func (m PGAKV) settle(ctx context.Context, q *question.Question, g *orchestrator
 	answers := supportOnPaths(resp.GetAnswers(), paths,
 		append(supportedTriples(g.GetFixedGraph()), paths.triples()...))
 	conclude(q, joinNames(answers), answers, true)
-	q.ReplaceHeld(joinNames(answers))
+	q.Replace(joinNames(answers))
 	return nil
 }
 

@@ -69,6 +69,7 @@ type Question struct {
 	holding    bool     // the answer is held back from the listener
 	heldDeltas []string // of the answer's text
 	sent       bool     // the listener has received text since the last restart
+	aside      *orchestratorv1.Run
 }
 
 // New returns a question that writes to run. listen may be nil.
@@ -115,6 +116,12 @@ func (q *Question) Update(change func(*orchestratorv1.Run)) {
 	defer q.mu.Unlock()
 	change(q.run)
 }
+
+// SetAside keeps a run whose answers another method may be better than.
+func (q *Question) SetAside(run *orchestratorv1.Run) { q.aside = run }
+
+// Aside returns the run that was set aside, nil if none was.
+func (q *Question) Aside() *orchestratorv1.Run { return q.aside }
 
 // Limits returns what a stage may still spend, or llm.ErrBudget if nothing is left.
 func (q *Question) Limits() (*llmv1.Limits, error) {
@@ -224,9 +231,13 @@ func (q *Question) Restart() {
 	q.sent = q.sent && holding
 	q.mu.Unlock()
 	if !holding {
-		q.notify(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_AnswerRestarted{
-			AnswerRestarted: true}})
+		q.notifyRestart()
 	}
+}
+
+func (q *Question) notifyRestart() {
+	q.notify(&orchestratorv1.AskStreamResponse{Event: &orchestratorv1.AskStreamResponse_AnswerRestarted{
+		AnswerRestarted: true}})
 }
 
 // Snapshot returns a copy of the run.
@@ -262,12 +273,17 @@ func (q *Question) Hold() {
 	q.holding = true
 }
 
-// ReplaceHeld replaces the text that is held back, if there is any.
-func (q *Question) ReplaceHeld(text string) {
+// Replace replaces the text that the listener has or that is held back, if there is any.
+func (q *Question) Replace(text string) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.holding && len(q.heldDeltas) > 0 {
-		q.heldDeltas = []string{text}
+	sent, isHeld := q.sent, len(q.heldDeltas) > 0
+	q.sent, q.heldDeltas = false, nil
+	q.mu.Unlock()
+	if sent {
+		q.notifyRestart()
+	}
+	if sent || isHeld {
+		q.Delta(text)
 	}
 }
 

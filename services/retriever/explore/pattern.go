@@ -77,6 +77,9 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 	case o.start != nil:
 		candidates, err := e.around(o.start, o.end, o.phrase, false, nil)
 		if err != nil || o.end == nil || o.isType() {
+			for i := range candidates { // few of them may be alliums
+				candidates[i].TypeMatch = candidates[i].TypeMatch || candidates[i].Joins && e.isCell(o)
+			}
 			return candidates, err
 		}
 		more, err := e.lookFromEnd(o, candidates)

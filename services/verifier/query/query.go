@@ -378,6 +378,9 @@ func (x *alignment) values(v *graphv1.QueryValues) string {
 func (x *alignment) certainLink(l *graphv1.EntityLink) {
 	switch l.GetMatch() {
 	case graphv1.LinkMatch_LINK_MATCH_FUZZY:
+		if kgtext.SameNoun(kgtext.Fold(l.GetMention()), kgtext.Fold(l.GetEntity())) {
+			return // in the plural
+		}
 		x.certain(0.7)
 	case graphv1.LinkMatch_LINK_MATCH_ALIAS:
 		x.certain(0.9)
