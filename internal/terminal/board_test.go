@@ -194,17 +194,6 @@ func TestTimesAreAsExactAsTheyDeserve(t *testing.T) {
 	}
 }
 
-func TestSomebodyElseMayKnowTheTimeLeft(t *testing.T) {
-	b := newBench(t, true, true)
-	task := b.Start("eval", "questions", 10)
-	task.SetEstimate(func() (time.Duration, bool) { return 90 * time.Minute, true })
-	task.Resume(5)
-	if got := task.leftWords(); got != "about 1 h 30 min left" || task.percent() != 50 {
-		t.Errorf("got %q at %d %%", got, task.percent())
-	}
-	b.Close()
-}
-
 func TestBarsAreDrawnWhileTheWorkGoesOn(t *testing.T) {
 	out := &watched{wrote: make(chan string, 100)}
 	b := NewBoard(&Terminal{Out: out, Live: true})

@@ -16,7 +16,6 @@ type Task struct {
 	// Below the board's lock.
 	total, done    int64
 	note           string
-	estimate       func() (time.Duration, bool)
 	pace           pace
 	reportedTenths int64     // tenths of it, or lines without a total, that were told
 	reportedAt     time.Time // when a line was printed last
@@ -59,14 +58,6 @@ func (t *Task) Note(format string, args ...any) {
 	t.board.mu.Lock()
 	defer t.board.mu.Unlock()
 	t.note = Clean(fmt.Sprintf(format, args...))
-}
-
-// SetEstimate replaces what the task's own pace says of the time that is left, for those who know
-// better. False is that nobody knows. It is called with the board locked.
-func (t *Task) SetEstimate(left func() (time.Duration, bool)) {
-	t.board.mu.Lock()
-	defer t.board.mu.Unlock()
-	t.estimate = left
 }
 
 // Watch asks now and then how far the task is, until it ends.
@@ -132,9 +123,6 @@ func (t *Task) percent() int64 {
 
 // remaining returns the remaining time of the task; false if it is unknown.
 func (t *Task) remaining() (time.Duration, bool) {
-	if t.estimate != nil {
-		return t.estimate()
-	}
 	if t.total == 0 || t.done >= t.total {
 		return 0, false
 	}
