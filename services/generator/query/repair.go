@@ -19,7 +19,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r := &repairer{question: strings.Join(strings.Fields(question), " "), plan: plan}
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
-		r.readCounts, r.readClaim, r.readSame, r.compareTwo, r.countOfNamed, r.countKind, r.nameKinds,
+		r.readCounts, r.readClaim, r.readState, r.readSame, r.compareTwo, r.countOfNamed, r.countKind, r.nameKinds,
 		r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds,
 		r.placeResult, r.placeAll, r.readList, r.readMost, r.readMostOfKind, r.joinQualified, r.skipInvented,
 		r.takeVerb, r.nameEvent, r.turnVerb, r.dropInvented, r.dropComparatives, r.compareNamed,

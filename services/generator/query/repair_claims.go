@@ -15,6 +15,9 @@ var (
 	claimOfBoth = regexp.MustCompile(asksOfName + `(\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
 	// sameOfBoth is "do A and B work for the same company".
 	sameOfBoth = regexp.MustCompile(asksOfName + `((?:\p{Ll}[\p{Ll}\s-]*\s)?)the same (\p{Ll}[\p{Ll}\s-]*?)\s*\?*$`)
+	// stateForm is "is A available", "is A in stock".
+	stateForm = regexp.MustCompile(`^(?:[Ii]s|[Aa]re|[Ww]as|[Ww]ere)\s+(?:the\s+)?(` + properName +
+		`)\s+((?:(?:in|on|for) )?\p{Ll}{3,})\s*\?*$`)
 	// computedClaim are words of a claim that compares, or that joins more than two names.
 	computedClaim = regexp.MustCompile(
 		`\b(?:before|after|than|as|same|more|most|both|between|or|not|never|\p{L}{3,}est)\b`)
@@ -36,6 +39,26 @@ func (r *repairer) readClaim() {
 		matchClause(newPattern(v, words, entityTerm(second)))}
 	r.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
 	r.editPlan(before, "the question asks whether this joins both names")
+}
+
+// readState reads what a question of yes or no says of one name off the question, where the draft claims nothing: "is A
+// available" of A().exists().
+func (r *repairer) readState() {
+	m := stateForm.FindStringSubmatch(r.question)
+	if m == nil || strings.Contains(m[1], " and ") ||
+		r.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		if c.GetValues() == nil && !kgtext.SharesWord(m[1], typeOf(c)) {
+			return // A().exists() may be written as if A were a kind
+		}
+	}
+	v := r.plan.GetResult().GetVariable()
+	before := r.describePlan()
+	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{clean(m[1])}),
+		matchClause(newPattern(v, TypeRelation, entityTerm(m[2])))}
+	r.editPlan(before, "the question asks whether it is so")
 }
 
 // findClaim returns the two names of a question of yes or no and what it says of them.

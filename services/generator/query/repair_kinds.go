@@ -67,13 +67,13 @@ func (r *repairer) nameKinds() {
 		switch {
 		case r.isBare(kind):
 			name = kind
-		case ok && r.isArgument(c) && !articleForm.MatchString(r.before(kind)):
+		case ok && r.isArgument(c) && !articleForm.MatchString(r.readBefore(kind)):
 		case !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name):
 			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
 		}
 		v := c.GetMatch().GetStart().GetVariable()
 		named := valuesClause(v, []string{name})
-		if m := behindPreposition.FindStringSubmatch(r.before(kind)); m != nil && r.hasOtherKind(v, kind) {
+		if m := behindPreposition.FindStringSubmatch(r.readBefore(kind)); m != nil && r.hasOtherKind(v, kind) {
 			named = matchClause(newPattern(v, m[1], entityTerm(name)))
 		}
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(named),
@@ -83,8 +83,8 @@ func (r *repairer) nameKinds() {
 	}
 }
 
-// before returns what the question has before a kind, in lower case.
-func (r *repairer) before(kind string) string {
+// readBefore returns what the question has before a kind, in lower case.
+func (r *repairer) readBefore(kind string) string {
 	before, _, _ := strings.Cut(r.lower, strings.ToLower(kind))
 	return before
 }
@@ -92,7 +92,8 @@ func (r *repairer) before(kind string) string {
 // articleForm ends with what stands before a kind and before no name of one word.
 var articleForm = regexp.MustCompile(`^$|\b(?:an?|the|each|every|which|what|many|all|any) $`)
 
-// isArgument reports whether a clause says the kind alone of what a relation of that name leads to: Project(anna=Anna()).
+// isArgument reports whether a clause says the kind alone of what a relation of that name leads to:
+// Project(anna=Anna()).
 func (r *repairer) isArgument(kind *graphv1.QueryClause) bool {
 	v := kind.GetMatch().GetStart().GetVariable()
 	return kgtext.DescribeRelation(factOf(r.plan, v)) == typeOf(kind) &&
@@ -247,11 +248,15 @@ func (r *repairer) countKind() {
 	result, c := r.plan.GetResult(), r.plan.GetClauses()[0]
 	names := c.GetValues().GetEntities()
 	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT || len(r.plan.GetClauses()) > 1 ||
-		len(names) != 1 || names[0] != strings.ToLower(names[0]) || !strings.HasPrefix(r.lower, "how many "+names[0]) {
+		len(names) != 1 {
+		return
+	}
+	kind := strings.ToLower(names[0]) // as the question has it, unlike a name: "how many crime books" of Book("Crime")
+	if !strings.HasPrefix(r.lower, "how many "+kind) || !strings.Contains(r.question, kind) {
 		return
 	}
 	before := kgtext.DescribeClause(c)
-	c.Clause = matchClause(newPattern(result.GetVariable(), TypeRelation, entityTerm(names[0]))).GetClause()
+	c.Clause = matchClause(newPattern(result.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
 	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question counts a kind")
 }
 

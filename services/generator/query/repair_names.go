@@ -72,8 +72,8 @@ func (r *repairer) dropInvented() {
 	}
 }
 
-// describeFlag makes what a draft says yes to a kind, unless the question does: of "which plants get aphids" Plant(aphid=
-// "yes") says what they are. It reports whether it did.
+// describeFlag makes what a draft says yes to a kind, unless the question does: of "which plants get aphids"
+// Plant(aphid="yes") says what they are. It reports whether it did.
 func (r *repairer) describeFlag(c *graphv1.QueryClause) bool {
 	p := c.GetMatch()
 	phrase := kgtext.DescribeRelation(p)

@@ -105,6 +105,21 @@ func TestAKindThatACellSaysIsWhatHasIt(t *testing.T) {
 	}
 }
 
+func TestAKindThatACellSaysKeepsFewOfTheThingsOfANameToo(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Leek", "Family", "Allium"}, [3]string{"Leek", "Harvest", "May"},
+		[3]string{"Kale", "Family", "Brassica"}, [3]string{"Kale", "Harvest", "May"},
+		[3]string{"Turnip", "Family", "Brassica"}, [3]string{"Turnip", "Harvest", "May"})
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity("alliums")),
+		match(variable("x"), "harvested in", entity("May"))}, Result: &graphv1.QueryResult{Variable: "x"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which alliums are harvested in May?",
+		plan, nil)
+	if err != nil || show(g, patterns[0]) != "Family" || !patterns[0].Candidates[0].TypeMatch {
+		t.Errorf("got %q, %v, %+v", show(g, patterns[0]), err, patterns[0].Candidates)
+	}
+}
+
 func TestAKindThatIsNoTypeIsAnyRelationInALargeGraphToo(t *testing.T) {
 	t.Parallel()
 	facts := [][3]string{{"Low Tide", "genre", "drama"}, {"Low Tide", "directed by", "Mara Vell"}}

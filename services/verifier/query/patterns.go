@@ -126,7 +126,8 @@ func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isO
 	isBefore := kgtext.IsTime(relationOf(best)) && yearForm.MatchString(x.question) &&
 		x.draft.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 	if x.valued[end] && (genericSize(phrase) || isBefore) {
-		fit = max(fit, x.MinRelation) // "largest" does not say what is measured, nor what someone did "before 2017" when
+		// "Largest" does not say what is measured, nor what someone did "before 2017" when.
+		fit = max(fit, x.MinRelation)
 	}
 	if best.GetJoins() {
 		fit = min(1, fit+0.25)
@@ -294,7 +295,8 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
 		asksWho := strings.HasPrefix(strings.ToLower(x.question), "who ") && !holdsWords(x.question, name)
 		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name),
-			(implied || isAnything(name) || asksWho) && !x.tellsApart(name))
+			(implied || isAnything(name) || asksWho || x.namesSay(p.GetStart().GetVariable(), name)) &&
+				!x.tellsApart(name))
 	}
 	best := found.GetCandidates()[0]
 	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
@@ -318,6 +320,29 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	links = anchored(links, best)
 	x.add(p, best, links[:1], false)
 	return ""
+}
+
+// namesSay reports whether the things that the other relations of a variable are said of have a kind in their names:
+// the Orla office is an office.
+func (x *alignment) namesSay(variable, kind string) bool {
+	named := 0
+	for i, c := range x.draft.GetClauses() {
+		candidates := x.patterns[i].GetCandidates()
+		if c.GetMatch().GetStart().GetVariable() != variable || len(candidates) == 0 {
+			continue
+		}
+		for _, t := range candidates[0].GetExamples() {
+			name := t.GetSubject()
+			if candidates[0].GetSteps()[0].GetInverse() {
+				name = t.GetObject()
+			}
+			if !holdsWords(name, kind) {
+				return false
+			}
+			named++
+		}
+	}
+	return named > 1
 }
 
 // tellsApart reports whether the question counts a kind by a word before its noun, which other relations do not imply:

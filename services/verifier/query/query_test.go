@@ -168,6 +168,50 @@ func TestAClaimIsAnsweredByAFlagOrSaidByItsRelation(t *testing.T) {
 	}
 }
 
+func TestAKindInTheNamesOfThingsNeedsNoType(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		things  []string
+		doubted bool
+	}{
+		{"which all have it", []string{"Orla office", "Tessen Office"}, false},
+		{"which one lacks", []string{"Orla office", "Tessen"}, true},
+		{"of one thing alone", []string{"Orla office"}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			desks := candidate("desks", .9, .8, numbers)
+			for _, name := range c.things {
+				desks.Examples = append(desks.Examples, &graphv1.Triple{Subject: name, Relation: "desks", Object: "7"})
+			}
+			got := query.New(query.DefaultConfig()).Align("which office has the most desks",
+				&graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("office"), "type", entity("office")),
+					match(variable("office"), "desks", variable("desks")), rank("desks")},
+					Result: &graphv1.QueryResult{Variable: "office"}}, nil,
+				[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{desks}}})
+			if got.Plan == nil || (got.Reason != "") != c.doubted {
+				t.Errorf("got %v, reason %q", got.Plan, got.Reason)
+			}
+		})
+	}
+}
+
+func TestANameInThePluralIsSure(t *testing.T) {
+	t.Parallel()
+	for name, sure := range map[string]bool{"slugs": true, "slugg": false} {
+		got := query.New(query.DefaultConfig()).Align("which plants get "+name, &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(variable("plant"), "pests", entity(name))},
+			Result:  &graphv1.QueryResult{Variable: "plant"}},
+			[]*graphv1.TermCandidates{{Name: name, Links: []*graphv1.EntityLink{{Entity: "Slug", Mention: name,
+				Match: graphv1.LinkMatch_LINK_MATCH_FUZZY, Score: .9}}}},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("Pests", .9, .8)}}})
+		if got.Plan == nil || got.Confidence > .7 != sure {
+			t.Errorf("%s: confidence %v, reason %q", name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestAYearBoundsATimeInOtherWords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -899,6 +943,43 @@ func TestWhatIsOnTheWrongSideOfItsRoleIsNotSure(t *testing.T) {
 		if got.Plan == nil || isDoubted == c.isSure || isDoubted && got.Confidence >= .8 {
 			t.Errorf("%s: confidence %v, %q, %q", c.name, got.Confidence, got.Reason, kgtext.DescribePlan(got.Plan))
 		}
+	}
+}
+
+func TestWhoHasARoleIsNotSaidByAnotherOne(t *testing.T) {
+	t.Parallel()
+	inverse := func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse = true }
+	for _, c := range []struct {
+		name, question, phrase string
+		found                  *graphv1.RelationCandidate
+		isSure                 bool
+	}{
+		{"what somebody administers", "who is the manager of Orla", "manager",
+			candidate("administrator", .9, .9, inverse), false},
+		{"who administers something", "who is the manager of Orla", "manager", candidate("administrator", .9, .9),
+			true},
+		{"what is asked for is nobody", "what are the orders of Orla", "order", candidate("customer", .9, .9, inverse),
+			true},
+		{"what is no role", "who belongs to Orla", "members", candidate("member of", .9, .9, inverse), true},
+		{"a language", "who translated Orla", "translator", candidate("Language", .9, .9), false},
+		{"whose language it is", "who speaks Orla", "speakers", candidate("native language", .9, .9, inverse), true},
+		{"a language, where one is asked for", "which language is Orla in", "language", candidate("Language", .9, .9),
+			true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := query.New(query.DefaultConfig()).Align(c.question, &graphv1.QueryPlan{
+				Clauses: []*graphv1.QueryClause{
+					{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "thing",
+						Entities: []string{"Orla"}}}},
+					match(variable("thing"), c.phrase, variable("answer"))},
+				Result: &graphv1.QueryResult{Variable: "answer"}},
+				[]*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}},
+				[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{c.found}}})
+			if got.Plan == nil || (got.Reason == "") != c.isSure {
+				t.Errorf("got %v, reason %q", kgtext.DescribePlan(got.Plan), got.Reason)
+			}
+		})
 	}
 }
 

@@ -21,6 +21,11 @@ func (x *alignment) checkRoles() {
 			continue
 		}
 		first, last := best.GetSteps()[0], best.GetSteps()[len(best.GetSteps())-1]
+		if p.GetEnd().GetVariable() == x.draft.GetResult().GetVariable() && p.GetEnd().GetVariable() != "" &&
+			!last.GetInverse() && kgtext.AsksWho(x.question) && kgtext.LeadsToNoOne(last.GetRelation()) {
+			x.doubt(fmt.Sprintf("%q leads to no one, and the question asks who", last.GetRelation()))
+			return
+		}
 		for _, side := range []struct {
 			variable  string
 			step      *graphv1.RelationStep
@@ -32,7 +37,8 @@ func (x *alignment) checkRoles() {
 			}
 			at := slices.IndexFunc(x.wordsOf(side.variable), func(words string) bool {
 				relation, isResult := side.step.GetRelation(), side.variable == x.draft.GetResult().GetVariable()
-				return kgtext.IsRoleOf(words, relation) || isResult && kgtext.IsNounOf(words, relation)
+				return kgtext.IsRoleOf(words, relation) || isResult && (kgtext.IsNounOf(words, relation) ||
+					x.isOtherRole(words, relation))
 			})
 			if at >= 0 {
 				x.doubt(fmt.Sprintf("%q leads to such a thing as ?%s, and the plan starts from it",
@@ -41,6 +47,14 @@ func (x *alignment) checkRoles() {
 			}
 		}
 	}
+}
+
+// isOtherRole reports whether words ask for who has a role by a relation that says who has another one, so that things
+// would be the answer: of "who is the manager of A" not those whose administrator A is.
+func (x *alignment) isOtherRole(words, relation string) bool {
+	last := relation[strings.LastIndex(relation, " ")+1:]
+	return kgtext.AsksWho(x.question) && kgtext.IsRole(words) && kgtext.IsRole(last) &&
+		!kgtext.SharesWord(relation, x.question)
 }
 
 // checkAgent is not sure of one of several passive relations where the question says none of them: the films "by A" may
