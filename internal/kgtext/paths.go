@@ -147,15 +147,18 @@ func findNaming(ground *graphv1.GroundGraph, question, answer string) []*graphv1
 }
 
 // FindOpposite returns a triple of a ground graph that says the same as a fact about a named thing the other way round
-// and of something else, if the question seems to ask for that and has no word of the relation: A has its mouth in B,
-// and "which rivers flow into A" asks for those that have it in A. It is nil if there is none.
+// and of something else, if the question seems to ask for that and has no word of the relation, or has its words right
+// before the thing: A has its mouth in B, and "which rivers flow into A" asks for those that have it in A, as "what
+// depends on A" for what does so. It is nil if there is none.
 func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup) *graphv1.Triple {
 	if len(fact.Steps) != 1 {
 		return nil
 	}
 	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)
-	if words := Fold(VerbaliseRelation(relation)); isSaid(words, question) || !IsActive(words) ||
-		!ActsFrom(question, topic, fact.Steps[0].GetInverse()) {
+	words, isInverse := Fold(VerbaliseRelation(relation)), fact.Steps[0].GetInverse()
+	isOther := !isSaid(words, question) || strings.Contains(words, " ") && !isInverse &&
+		FoldWords(question).Mention(words+" "+topic)
+	if !isOther || !IsActive(words) || !ActsFrom(question, topic, isInverse) {
 		return nil
 	}
 	var opposite *graphv1.Triple

@@ -172,7 +172,8 @@ func TestFindOpposite(t *testing.T) {
 		triple("Orla", "mouth of the watercourse", "Tessen Sea"), triple("Harn", "mouth of the watercourse", "Orla"),
 		triple("Orla", "twinned with", "Velm"), triple("Velm", "twinned with", "Orla"),
 		triple("Orla", "crossed by", "Holm Bridge"), triple("Orla", "owner", "Mara Vell"),
-		triple("Tarn", "owner", "Orla")}}}}
+		triple("Tarn", "owner", "Orla"), triple("Orla", "depends on", "Tarn"), triple("Velm", "depends on", "Orla"),
+		triple("Orla", "borders", "Tarn"), triple("Velm", "borders", "Orla")}}}}
 	for _, c := range []struct {
 		question, relation, end string
 		inverse                 bool
@@ -185,7 +186,11 @@ func TestFindOpposite(t *testing.T) {
 		{"What is the mouth of the Orla?", "mouth of the watercourse", "Tessen Sea", false, ""},
 		{"Which town joined the Orla?", "twinned with", "Velm", false, ""},
 		{"Which bridge spans the Orla?", "crossed by", "Holm Bridge", false, ""},
-		{"Who built the Orla?", "owner", "Mara Vell", false, ""}, // who acts is the object
+		{"What depends on Orla?", "depends on", "Tarn", false, "Velm"},
+		{"What depends on Orla?", "depends on", "Velm", true, ""},
+		{"What does Orla depend on?", "depends on", "Tarn", false, ""},
+		{"Which town borders Orla?", "borders", "Tarn", false, ""}, // may hold both ways, and one is not stored
+		{"Who built the Orla?", "owner", "Mara Vell", false, ""},   // who acts is the object
 	} {
 		path := kgtext.GroupPaths([]*graphv1.ReasoningPath{{Entities: []string{"Orla", c.end},
 			Steps: []*graphv1.RelationStep{{Relation: c.relation, Inverse: c.inverse}}}})[0]

@@ -41,11 +41,13 @@ var roles = readRoles(map[string]map[string]string{
 		"director": "director directors directed direct directs",
 		"writer": "writer writers wrote written write writes author authors screenwriter screenwriters screenplay " +
 			"scriptwriter",
-		"producer":  "producer producers produced produce produces",
-		"publisher": "publisher publishers published publish publishes",
-		"editor":    "editor editors edited edit edits",
-		"composer":  "composer composers composed compose composes",
-		"actor":     "actor actors actress acted cast played star stars starred starring",
+		"producer":    "producer producers produced produce produces",
+		"publisher":   "publisher publishers published publish publishes",
+		"editor":      "editor editors edited edit edits",
+		"translator":  "translator translators translated translate translates translation",
+		"illustrator": "illustrator illustrators illustrated illustrate illustrates",
+		"composer":    "composer composers composed compose composes",
+		"actor":       "actor actors actress acted cast played star stars starred starring",
 	},
 	"states": {
 		"border": "border borders bordering bordered neighbor neighbour neighbors neighbours neighboring " +
@@ -125,7 +127,11 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 	asked := findRoles(strings.ReplaceAll(" "+Fold(question)+" ", " "+Fold(topic)+" ", " "))
 	var said []role
 	for _, s := range steps {
-		for _, r := range findRoles(VerbaliseRelation(s.GetRelation())) {
+		words := VerbaliseRelation(s.GetRelation())
+		if lead := leadForm.FindString(words); lead != "" && asksMembers.MatchString(question) {
+			return lead
+		}
+		for _, r := range findRoles(words) {
 			isTurned := s.GetInverse() && !ownsForm.MatchString(s.GetRelation())
 			if opposite := opposites[r.name]; isTurned && opposite != "" {
 				r.name = opposite
@@ -143,6 +149,15 @@ func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 	return ""
 }
 
+var (
+	// asksMembers is a question for all who belong to something: "who is in the team A", "who works at A".
+	asksMembers = regexp.MustCompile(`(?i)^who (?:all |else )?(?:(?:is|are|was|were) (?:all )?(?:in|on)|` +
+		`(?:works?|worked) (?:in|on|for|at|with)|belongs? to) `)
+	// leadForm is one who is before the others: "team lead", "head of department".
+	leadForm = regexp.MustCompile(`(?i)\b(?:lead|leader|head|manager|chief|boss|chair|captain|ceo|director|founder|` +
+		`owner|president)\b`)
+)
+
 // Kin returns what the object of a relation is to its subject, parent or child; empty if it is neither.
 func Kin(relation string) string {
 	words := VerbaliseRelation(relation)
@@ -155,6 +170,15 @@ func Kin(relation string) string {
 		}
 	}
 	return ""
+}
+
+// noOneForm is a relation to what is nobody.
+var noOneForm = regexp.MustCompile(`\b(?:languages?|genres?|types?|categor(?:y|ies)|dates?|years?|places?|` +
+	`locations?|birthplace|colou?rs?)$`)
+
+// LeadsToNoOne reports whether a relation says a language, a place, a date or the like, which is no answer to who.
+func LeadsToNoOne(relation string) bool {
+	return noOneForm.MatchString(Fold(VerbaliseRelation(relation)))
 }
 
 // PassiveVerb returns the verb of a passive relation: "influenced" of "influenced by".

@@ -160,8 +160,10 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		}
 	}
 	err := m.Answer(ctx, q)
-	if auto, isAuto := m.(method.Auto); isAuto && err == nil && !s.isSure(q) {
-		err = auto.Reconsider(ctx, q)
+	if auto, isAuto := m.(method.Auto); isAuto && err == nil {
+		if certainty := s.rateFacts(q); certainty < 1 {
+			err = auto.Reconsider(ctx, q, certainty)
+		}
 	}
 	if screened.doubt != "" {
 		q.Update(func(run *orchestratorv1.Run) { doubt(run, screened.doubt) })
@@ -296,11 +298,20 @@ func (s *Service) assess(run *orchestratorv1.Run, q *question.Question) {
 	doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())
 }
 
-// isSure reports whether triples say all answers so far.
-func (s *Service) isSure(q *question.Question) bool {
+// rateFacts returns how sure triples say the answers so far: 1 if they are grounded, their confidence if that alone is
+// too low, 0 if the answers are not what was asked for by their words, or rest on no triple.
+func (s *Service) rateFacts(q *question.Question) float32 {
 	run := q.Snapshot()
 	s.assess(run, q)
-	return run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED
+	switch run.GetGrounding() {
+	case orchestratorv1.Grounding_GROUNDING_GROUNDED:
+		return 1
+	case orchestratorv1.Grounding_GROUNDING_RELATED, orchestratorv1.Grounding_GROUNDING_PARTIAL:
+		if run.GetConfidence() < s.MinGrounded {
+			return run.GetConfidence()
+		}
+	}
+	return 0
 }
 
 // demote makes grounded answers related ones if the confidence in them is too low: that triples name

@@ -201,17 +201,27 @@ func TestAFactThatTheQuestionAsksTheOtherWayRoundIsDoubted(t *testing.T) {
 	mouth := func(from, to string) *graphv1.Triple {
 		return &graphv1.Triple{Subject: from, Relation: "mouth", Object: to}
 	}
-	for question, doubted := range map[string]bool{"Which rivers flow into the Orla?": true,
-		"Where does the Orla flow?": false, "What is the mouth of the Orla?": false} {
-		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Tessen Sea",
-			Evidence: []*graphv1.Triple{mouth("Orla", "Tessen Sea")}}},
+	sea := &orchestratorv1.Answer{Answer: "Tessen Sea", Evidence: []*graphv1.Triple{mouth("Orla", "Tessen Sea")}}
+	harn := &orchestratorv1.Answer{Answer: "Harn", Evidence: []*graphv1.Triple{mouth("Harn", "Orla")}}
+	for _, c := range []struct {
+		question string
+		answers  []*orchestratorv1.Answer
+		doubted  bool
+	}{
+		{"Which rivers flow into the Orla?", []*orchestratorv1.Answer{sea}, true},
+		{"Which rivers flow into the Orla?", []*orchestratorv1.Answer{harn}, false},
+		{"Which rivers flow into the Orla?", []*orchestratorv1.Answer{harn, sea}, true},
+		{"Where does the Orla flow?", []*orchestratorv1.Answer{sea}, false},
+		{"What is the mouth of the Orla?", []*orchestratorv1.Answer{sea}, false},
+	} {
+		run := &orchestratorv1.Run{Answers: c.answers,
 			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
 				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
 					Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
 						{Triple: mouth("Orla", "Tessen Sea")}, {Triple: mouth("Harn", "Orla")}}}}}}}}
-		doubtPath(run, question)
-		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != doubted {
-			t.Errorf("%s: %v %q", question, run.GetGrounding(), run.GetGroundingReason())
+		doubtPath(run, c.question)
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != c.doubted {
+			t.Errorf("%s of %d: %v %q", c.question, len(c.answers), run.GetGrounding(), run.GetGroundingReason())
 		}
 	}
 }
@@ -283,6 +293,15 @@ func TestAValueIsNotWho(t *testing.T) {
 		doubtName(run, c.question)
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%q: %s doubted: %v", c.question, c.answer, doubted)
+		}
+	}
+	language := &graphv1.Triple{Subject: "Orla", Relation: "has language", Object: "Tessen"}
+	for question, doubted := range map[string]bool{"Who translated Orla?": true, "What is Orla written in?": false} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Tessen",
+			Evidence: []*graphv1.Triple{language}}}, Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED}
+		doubtName(run, question)
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != doubted {
+			t.Errorf("%q: a language doubted: %v", question, got)
 		}
 	}
 	film := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "300", Evidence: []*graphv1.Triple{

@@ -34,7 +34,8 @@ func ranks(mesh *stagetest.Mesh, probability float32) {
 	stagetest.Script(mesh, func(context.Context, *retrieverv1.GroundGraphRequest) (*retrieverv1.GroundGraphResponse,
 		error) {
 		return &retrieverv1.GroundGraphResponse{Paths: []*graphv1.ReasoningPath{path},
-			GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Subject: "The Quiet Harbour"}}}}, nil
+			GroundGraph: &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Subject: "The Quiet Harbour"}}},
+		}, nil
 	})
 	stagetest.Script(mesh, func(_ context.Context, req *reflectorv1.ReflectRequest) (*reflectorv1.ReflectResponse,
 		error) {
@@ -60,14 +61,18 @@ func TestAPlanAnswersWhatFactsDoNotSurelySay(t *testing.T) {
 		planned  bool
 		restarts int
 	}{
-		{name: "no triple names what the model wrote", writes: oslo, want: stagetest.Director, planned: true, restarts: 1},
+		{name: "no triple names what the model wrote", writes: oslo, want: stagetest.Director, planned: true,
+			restarts: 1},
 		{name: "nothing was found", writes: oslo, script: scriptEmptyGraph, want: stagetest.Director, planned: true},
-		{name: "nothing was found, and the plan may ask for something else", writes: oslo, script: func(m *stagetest.Mesh) {
-			scriptEmptyGraph(m)
-			aligns(m, .5, "another relation")
-		}, want: stagetest.Director, planned: true},
+		{name: "nothing was found, and the plan may ask for something else", writes: oslo,
+			script: func(m *stagetest.Mesh) {
+				scriptEmptyGraph(m)
+				aligns(m, .5, "another relation")
+			}, want: stagetest.Director, planned: true},
 		{name: "the triples may not say what was asked", writes: director, sure: .99, want: stagetest.Director,
 			planned: true, restarts: 1},
+		{name: "a plan says no more than triples that do not fit the words",
+			question: "When was The Quiet Harbour made?", writes: director, want: stagetest.Director},
 		{name: "triples come before a plan that may ask for something else", writes: director, sure: .99,
 			script: func(m *stagetest.Mesh) { aligns(m, .9, "another relation") }, want: stagetest.Director},
 		{name: "and before one that hardly fits", writes: director, sure: .99,
@@ -90,9 +95,10 @@ func TestAPlanAnswersWhatFactsDoNotSurelySay(t *testing.T) {
 		{name: "a budget has no room for it", writes: oslo, change: func(req *orchestratorv1.AskRequest) {
 			req.Limits = &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: 3}}
 		}, want: own, restarts: 1},
-		{name: "a plan reads one knowledge graph", writes: oslo, script: twoGraphs, change: func(req *orchestratorv1.AskRequest) {
-			req.OtherKgs = []*graphv1.KnowledgeGraphRef{{Name: "films"}}
-		}, want: "The knowledge graphs wikidata and films do not say. The model's own answer: Oslo", restarts: 1},
+		{name: "a plan reads one knowledge graph", writes: oslo, script: twoGraphs,
+			change: func(req *orchestratorv1.AskRequest) {
+				req.OtherKgs = []*graphv1.KnowledgeGraphRef{{Name: "films"}}
+			}, want: "The knowledge graphs wikidata and films do not say. The model's own answer: Oslo", restarts: 1},
 		{name: "pg-akv plans nothing", writes: oslo, change: func(req *orchestratorv1.AskRequest) {
 			req.Method = "pg-akv"
 		}, want: own, restarts: 1},

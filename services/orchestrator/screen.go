@@ -153,13 +153,18 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 		return
 	}
 	answer := run.GetAnswers()[0].GetAnswer()
-	paths := append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...)
+	groups := kgtext.GroupPaths(append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...))
+	ground := run.GetPgAkv().GetGroundGraph()
 	var joined, unfit *graphv1.Triple
-	best := kgtext.FindBestGroup(kgtext.GroupPaths(paths), answer)
-	if best == nil {
-		joined = kgtext.FindUnasked(run.GetPgAkv().GetGroundGraph(), text, answer)
-		unfit = kgtext.FindUnfit(run.GetPgAkv().GetGroundGraph(), text, answer)
-		best = pathOf(run.GetAnswers()[0], text)
+	if kgtext.FindBestGroup(groups, answer) == nil {
+		joined, unfit = kgtext.FindUnasked(ground, text, answer), kgtext.FindUnfit(ground, text, answer)
+	}
+	best := findPath(groups, run.GetAnswers()[0], text)
+	var opposite *kgtext.PathGroup // of any answer
+	for _, a := range run.GetAnswers() {
+		if p := findPath(groups, a, text); p != nil && opposite == nil && kgtext.FindOpposite(ground, text, p) != nil {
+			opposite = p
+		}
 	}
 	switch {
 	case joined != nil:
@@ -178,12 +183,20 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.AsksAgain(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d once, and the question asks the same of what that leads to",
 			best.Label()))
-	case kgtext.FindOpposite(run.GetPgAkv().GetGroundGraph(), text, best) != nil:
+	case opposite != nil:
 		doubt(run, fmt.Sprintf("\u201c%s\u201d is said of %s both ways, and the question seems to ask for the "+
-			"other one", best.Steps[0].GetRelation(), best.TopicEntity))
+			"other one", opposite.Steps[0].GetRelation(), opposite.TopicEntity))
 	case best.IsTurned(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question asks the other way round", best.Label()))
 	}
+}
+
+// findPath returns the likeliest path to an answer, or else the fact that says it; nil if there is neither.
+func findPath(groups []*kgtext.PathGroup, answer *orchestratorv1.Answer, text string) *kgtext.PathGroup {
+	if best := kgtext.FindBestGroup(groups, answer.GetAnswer()); best != nil {
+		return best
+	}
+	return pathOf(answer, text)
 }
 
 // pathOf returns the fact that says an answer of what the question names, as a path; nil if there is none.
@@ -230,15 +243,19 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
 }
 
-// doubtName doubts a date or a number as the answer to a question for who or for things: when something was discovered
-// does not say by whom, and how many awards there are not which.
+// doubtName doubts a date or a number as the answer to a question for who or for things, and a language or a place as
+// one to who: when something was discovered does not say by whom, and how many awards there are not which.
 func doubtName(run *orchestratorv1.Run, text string) {
 	if len(run.GetAnswers()) == 0 || !kgtext.AsksWho(text) && !kgtext.AsksThings(text) {
 		return
 	}
 	first := run.GetAnswers()[0]
 	isSubject := func(t *graphv1.Triple) bool { return t.GetSubject() == first.GetAnswer() } // the film 300
-	if kgtext.IsValue(first.GetAnswer()) && !slices.ContainsFunc(first.GetEvidence(), isSubject) {
+	isNoOne := func(t *graphv1.Triple) bool {
+		return t.GetObject() == first.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())
+	}
+	if !slices.ContainsFunc(first.GetEvidence(), isSubject) && (kgtext.IsValue(first.GetAnswer()) ||
+		kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)) {
 		doubt(run, "the question asks for a name, and the answer is none")
 	}
 }

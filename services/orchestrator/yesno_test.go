@@ -142,15 +142,19 @@ func TestWhatNoTripleSaysIsComputedByAuto(t *testing.T) {
 	const lower = "did lars holm direct ada stam?"
 	for name, c := range map[string]struct {
 		method, text, value string
+		cells               []string
 		calls               uint64
 		answer              string
 		reason              string
 	}{
-		"yes is an answer":                     {"auto", lower, "yes", 0, "yes", "computed from 1 row"},
-		"not of a name that the plan lacks":    {"auto", "Did Lars Holm direct Ada Stam?", "yes", 0, "", "holds"},
-		"no is none, as the graph may lack it": {"auto", lower, "no", 0, "", "holds"},
-		"nor is one without a plan":            {"auto", lower, "yes", 1, "", "holds"},
-		"pg-akv computes nothing":              {"pg-akv", lower, "yes", 0, "", "holds"},
+		"yes is an answer":                     {"auto", lower, "yes", nil, 0, "yes", "computed from 1 row"},
+		"not of a name that the plan lacks":    {"auto", "Did Lars Holm direct Ada Stam?", "yes", nil, 0, "", "holds"},
+		"no is none, as the graph may lack it": {"auto", lower, "no", nil, 0, "", "holds"},
+		"unless a triple says no":              {"auto", lower, "", []string{"no"}, 0, "no", "computed from 1 row"},
+		"one that says something else is none": {"auto", lower, "", []string{"Ada Stam"}, 0, "", "holds"},
+		"nor are yes and no":                   {"auto", lower, "", []string{"yes", "no"}, 0, "", "holds"},
+		"nor is one without a plan":            {"auto", lower, "yes", nil, 1, "", "holds"},
+		"pg-akv computes nothing":              {"pg-akv", lower, "yes", nil, 0, "", "holds"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mesh := stagetest.New(t)
@@ -167,7 +171,11 @@ func TestWhatNoTripleSaysIsComputedByAuto(t *testing.T) {
 			})
 			stagetest.Script(mesh, func(context.Context, *retrieverv1.ExecuteQueryRequest) (
 				*retrieverv1.ExecuteQueryResponse, error) {
-				return &retrieverv1.ExecuteQueryResponse{Table: &graphv1.QueryTable{Value: c.value, Total: 1}}, nil
+				table := &graphv1.QueryTable{Value: c.value, Total: 1}
+				for _, cell := range c.cells {
+					table.Rows = append(table.Rows, &graphv1.QueryRow{Cells: []*graphv1.Entity{{Name: cell}}})
+				}
+				return &retrieverv1.ExecuteQueryResponse{Table: table}, nil
 			})
 			resp, err := serve(t, mesh).Ask(t.Context(), &orchestratorv1.AskRequest{Question: c.text, Method: c.method,
 				Kg:     &graphv1.KnowledgeGraphRef{Name: "wikidata"},

@@ -132,7 +132,7 @@ func (m Auto) compute(ctx context.Context, q *question.Question) (bool, error) {
 		return true, nil
 	}
 	if err == nil {
-		q.SetAside(q.Snapshot())
+		q.SetAlternative(q.Snapshot())
 	}
 	q.Update(func(r *orchestratorv1.Run) {
 		r.Choice.Method = PGAKV{}.Info().GetName()
@@ -155,10 +155,17 @@ func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
 	}
 	planned, err := m.planBeside(ctx, q, before)
 	if g := planned.GetQuery(); planned.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
-		g.GetAlignment() >= querySure && g.GetTable().GetValue() == "yes" && namesAll(g.GetDraftedPlan(), q.Text()) {
-		takePlan(q, planned, ", which several triples say together")
+		g.GetAlignment() >= querySure && (g.GetTable().GetValue() == "yes" || isFlag(planned)) &&
+		namesAll(g.GetDraftedPlan(), q.Text()) {
+		takePlan(q, planned, ", which a plan answers")
 	}
 	return err
+}
+
+// isFlag reports whether the answer of a plan is yes or no by a triple that says so.
+func isFlag(run *orchestratorv1.Run) bool {
+	return run.GetQuery().GetTable().GetValue() == "" && len(run.GetAnswers()) == 1 &&
+		slices.Contains([]string{"yes", "no"}, strings.ToLower(run.GetAnswers()[0].GetAnswer()))
 }
 
 // planBeside runs Query on a question that is answered as before says, and leaves the answers as they are. It returns
@@ -192,8 +199,9 @@ func takePlan(q *question.Question, planned *orchestratorv1.Run, reason string) 
 }
 
 // Reconsider answers by a plan what facts do not say surely: nothing of them names an answer, or no ranker knows which
-// of them are meant. A plan that may ask for something else only comes before what the model has from memory.
-func (m Auto) Reconsider(ctx context.Context, q *question.Question) error {
+// of them are meant and the plan is surer than certainty, which is that in the facts, 0 to 1. A plan that may ask for
+// something else only comes before what the model has from memory.
+func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty float32) error {
 	before := q.Snapshot()
 	isRanked := slices.ContainsFunc(before.GetPgAkv().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
 		return p.Probability != nil
@@ -204,18 +212,33 @@ func (m Auto) Reconsider(ctx context.Context, q *question.Question) error {
 		kgtext.ChooseAnswerForm(q.Text(), answerForm(q)) == graphv1.AnswerForm_ANSWER_FORM_TEXT {
 		return nil
 	}
-	planned := q.Aside()
+	planned := q.Alternative()
 	if _, err := q.Limits(); planned == nil && err == nil {
 		if planned, err = m.planBeside(ctx, q, before); err != nil {
 			return err
 		}
 	}
 	isLikely := planned.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
-		planned.GetQuery().GetAlignment() > queryLikely
+		planned.GetQuery().GetAlignment() > max(queryLikely, certainty) &&
+		(certainty > 0 || !says || !answersAlike(before, planned)) // else the doubt about the words stays
 	if len(planned.GetAnswers()) > 0 && (isLikely || !isRanked && !says) {
 		takePlan(q, planned, "; the facts do not surely say it, and a plan does")
 	}
 	return nil
+}
+
+// answersAlike reports whether two runs have the same answers.
+func answersAlike(a, b *orchestratorv1.Run) bool {
+	return slices.Equal(foldAnswers(a), foldAnswers(b))
+}
+
+// foldAnswers returns the answers of a run, folded, in order of their letters.
+func foldAnswers(run *orchestratorv1.Run) (all []string) {
+	for _, a := range run.GetAnswers() {
+		all = append(all, kgtext.Fold(a.GetAnswer()))
+	}
+	slices.Sort(all)
+	return all
 }
 
 // namesAll reports whether a plan has a word of each name that a question spells out in several.

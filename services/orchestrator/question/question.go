@@ -64,12 +64,12 @@ type Question struct {
 	purse  Purse // nil if unlimited
 	kgs    []*graphv1.KnowledgeGraphRef
 
-	mu         sync.Mutex
-	run        *orchestratorv1.Run
-	holding    bool     // the answer is held back from the listener
-	heldDeltas []string // of the answer's text
-	sent       bool     // the listener has received text since the last restart
-	aside      *orchestratorv1.Run
+	mu          sync.Mutex
+	run         *orchestratorv1.Run
+	holding     bool     // the answer is held back from the listener
+	heldDeltas  []string // of the answer's text
+	sent        bool     // the listener has received text since the last restart
+	alternative *orchestratorv1.Run
 }
 
 // New returns a question that writes to run. listen may be nil.
@@ -117,11 +117,11 @@ func (q *Question) Update(change func(*orchestratorv1.Run)) {
 	change(q.run)
 }
 
-// SetAside keeps a run whose answers another method may be better than.
-func (q *Question) SetAside(run *orchestratorv1.Run) { q.aside = run }
+// SetAlternative keeps a run whose answers another method may be better than.
+func (q *Question) SetAlternative(run *orchestratorv1.Run) { q.alternative = run }
 
-// Aside returns the run that was set aside, nil if none was.
-func (q *Question) Aside() *orchestratorv1.Run { return q.aside }
+// Alternative returns the run that another method gave, nil if none was.
+func (q *Question) Alternative() *orchestratorv1.Run { return q.alternative }
 
 // Limits returns what a stage may still spend, or llm.ErrBudget if nothing is left.
 func (q *Question) Limits() (*llmv1.Limits, error) {
