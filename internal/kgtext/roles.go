@@ -71,6 +71,17 @@ var roles = readRoles(map[string]map[string]string{
 var opposites = map[string]string{"parent": "child", "child": "parent", "owner": "subsidiary", "subsidiary": "owner",
 	"successor": "predecessor", "predecessor": "successor"}
 
+// turnRoles returns, if isTurned, the roles of the other side for those that have one: a noun is said of the object of a
+// relation, and of the subject if that is "mother of" the object.
+func turnRoles(all []role, isTurned bool) []role {
+	for i, r := range all {
+		if opposite := opposites[r.name]; isTurned && opposite != "" {
+			all[i].name = opposite
+		}
+	}
+	return all
+}
+
 // ownsForm matches the verb of owners, which says the role of both sides, unlike the noun.
 var ownsForm = regexp.MustCompile(`(?i)\bowns\b`)
 
@@ -125,19 +136,17 @@ func MeasuresOther(counted, relation string) bool {
 // Empty if they may be the same.
 func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
 	asked := findRoles(strings.ReplaceAll(" "+Fold(question)+" ", " "+Fold(topic)+" ", " "))
+	// Of relations that are compared, the direction is told elsewhere.
+	endsWithOf := func(text string) bool { return topic != "" && strings.HasSuffix(string(FoldWords(text)), " of ") }
+	asked = turnRoles(asked, endsWithOf(question)) // of "whom is A the mother of"
 	var said []role
 	for _, s := range steps {
 		words := VerbaliseRelation(s.GetRelation())
 		if lead := leadForm.FindString(words); lead != "" && asksMembers.MatchString(question) {
 			return lead
 		}
-		for _, r := range findRoles(words) {
-			isTurned := s.GetInverse() && !ownsForm.MatchString(s.GetRelation())
-			if opposite := opposites[r.name]; isTurned && opposite != "" {
-				r.name = opposite
-			}
-			said = append(said, r)
-		}
+		isTurned := s.GetInverse() != endsWithOf(words) && !ownsForm.MatchString(s.GetRelation())
+		said = append(said, turnRoles(findRoles(words), isTurned)...)
 	}
 	for _, s := range said {
 		inGroup := func(r role) bool { return r.group == s.group }

@@ -48,6 +48,14 @@ func bestWord(word string) string {
 		return "length"
 	case "highest", "tallest", "lowest":
 		return "height"
+	case "heaviest", "lightest":
+		return "weight"
+	case "deepest", "shallowest":
+		return "depth"
+	case "widest", "narrowest":
+		return "width"
+	case "cheapest", "priciest", "most expensive":
+		return "price"
 	case "oldest", "newest", "latest", "earliest", "most recent":
 		return "date"
 	}
@@ -95,7 +103,8 @@ func isPlaceWord(word string) bool {
 // isMost reports whether a superlative asks for the greatest.
 func isMost(word string) bool {
 	switch word {
-	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum", "min", "first":
+	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum", "min", "first",
+		"lightest", "shallowest", "narrowest", "cheapest":
 		return false
 	}
 	return true

@@ -72,10 +72,12 @@ var (
 		`((?:have|has|had|get|got|win|won|score|scored|receive|received|earn|earned)\b.+)$`)
 	leastWord = regexp.MustCompile(
 		`(?i)\b(first|earliest|earlier|oldest|older|least|fewest|fewer|less|smallest|smaller|` +
-			`lowest|lower|shortest|shorter|youngest|minimum|cheapest|cheaper|lightest|slowest|worst)\b`)
+			`lowest|lower|shortest|shorter|youngest|minimum|cheapest|cheaper|lightest|lighter|shallowest|` +
+			`shallower|narrowest|narrower|slowest|worst)\b`)
 	mostWord = regexp.MustCompile(
 		`(?i)\b(last|latest|later|newest|newer|most|more|largest|larger|highest|higher|biggest|` +
-			`bigger|longest|longer|greatest|greater|tallest|taller|maximum|recent|best|heaviest|top)\b`)
+			`bigger|longest|longer|greatest|greater|tallest|taller|maximum|recent|best|heaviest|heavier|deepest|deeper|` +
+			`widest|wider|priciest|top)\b`)
 	countedNoun = regexp.MustCompile(
 		`(?i)\b(?:more|most|fewer|fewest|less)\s+((?:\p{L}+\s)?\p{L}+s|people|spacecraft|aircraft)\b`)
 )

@@ -242,10 +242,20 @@ func (r *repairer) countOfNamed() {
 	r.editPlan(before, "the question counts what "+m[2]+" has")
 }
 
+// kindCounted is "how many towns are there".
+var kindCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}+s) (?:are|were) there\W*$`)
+
 // countKind counts what is of a kind that the draft takes for a name: "how many musicals are there" of
 // Thing("musical").count().
 func (r *repairer) countKind() {
 	result, c := r.plan.GetResult(), r.plan.GetClauses()[0]
+	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 &&
+		(typeOf(c) == "count" || typeOf(c) == "number") {
+		before := kgtext.DescribeClause(c)
+		c.GetMatch().End = entityTerm(singularOf(m[1])) // Count() of "how many towns are there"
+		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "these are counted")
+		return
+	}
 	names := c.GetValues().GetEntities()
 	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT || len(r.plan.GetClauses()) > 1 ||
 		len(names) != 1 {

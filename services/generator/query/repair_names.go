@@ -78,8 +78,8 @@ func (r *repairer) describeFlag(c *graphv1.QueryClause) bool {
 	p := c.GetMatch()
 	phrase := kgtext.DescribeRelation(p)
 	if !strings.EqualFold(p.GetEnd().GetEntity(), "yes") || !strings.Contains(r.lower, phrase) ||
-		kgtext.FoldWords(r.question).Mention("yes") {
-		return false
+		kgtext.FoldWords(r.question).Mention("yes") || articleForm.MatchString(r.readBefore(phrase)) {
+		return false // "the mississippi" is a name
 	}
 	before := kgtext.DescribeClause(c)
 	p.Steps, p.End = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase)

@@ -183,13 +183,13 @@ func (x *alignment) checkOpen() {
 }
 
 // saysSame reports whether a relation says what a phrase says, in other words: a year alone is when things came out,
-// who was born has a birth, and what was founded is as old as that.
+// who was born has a birth, and what was founded is as old as that, or the newest by that date.
 func (x *alignment) saysSame(phrase, relation string) bool {
 	switch kgtext.Fold(relation) {
 	case "year", "date", "time", "day":
 		return kgtext.IsTime(phrase) && kgtext.AsksTime(x.question)
 	}
-	return isAge(phrase) && beginsForm.MatchString(relation) || kgtext.SharesRole(phrase, relation)
+	return (isAge(phrase) || phrase == "date") && beginsForm.MatchString(relation) || kgtext.SharesRole(phrase, relation)
 }
 
 // beginsForm is a relation to when something began, by which it is old.
