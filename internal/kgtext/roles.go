@@ -71,8 +71,8 @@ var roles = readRoles(map[string]map[string]string{
 var opposites = map[string]string{"parent": "child", "child": "parent", "owner": "subsidiary", "subsidiary": "owner",
 	"successor": "predecessor", "predecessor": "successor"}
 
-// turnRoles returns, if isTurned, the roles of the other side for those that have one: a noun is said of the object of a
-// relation, and of the subject if that is "mother of" the object.
+// turnRoles returns, if isTurned, the roles of the other side for those that have one: a noun is said of the object of
+// a relation, and of the subject if that is "mother of" the object.
 func turnRoles(all []role, isTurned bool) []role {
 	for i, r := range all {
 		if opposite := opposites[r.name]; isTurned && opposite != "" {

@@ -76,8 +76,8 @@ var (
 			`shallower|narrowest|narrower|slowest|worst)\b`)
 	mostWord = regexp.MustCompile(
 		`(?i)\b(last|latest|later|newest|newer|most|more|largest|larger|highest|higher|biggest|` +
-			`bigger|longest|longer|greatest|greater|tallest|taller|maximum|recent|best|heaviest|heavier|deepest|deeper|` +
-			`widest|wider|priciest|top)\b`)
+			`bigger|longest|longer|greatest|greater|tallest|taller|maximum|recent|best|heaviest|heavier|deepest|` +
+			`deeper|widest|wider|priciest|top)\b`)
 	countedNoun = regexp.MustCompile(
 		`(?i)\b(?:more|most|fewer|fewest|less)\s+((?:\p{L}+\s)?\p{L}+s|people|spacecraft|aircraft)\b`)
 )

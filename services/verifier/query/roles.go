@@ -189,7 +189,8 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 	case "year", "date", "time", "day":
 		return kgtext.IsTime(phrase) && kgtext.AsksTime(x.question)
 	}
-	return (isAge(phrase) || phrase == "date") && beginsForm.MatchString(relation) || kgtext.SharesRole(phrase, relation)
+	isBegin := (isAge(phrase) || phrase == "date") && beginsForm.MatchString(relation)
+	return isBegin || kgtext.SharesRole(phrase, relation)
 }
 
 // beginsForm is a relation to when something began, by which it is old.
