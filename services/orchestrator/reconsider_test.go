@@ -27,6 +27,13 @@ func aligns(mesh *stagetest.Mesh, confidence float32, doubt string) {
 	})
 }
 
+// readsWell makes the model one that reads most facts right.
+func readsWell(mesh *stagetest.Mesh) {
+	stagetest.Script(mesh, func(context.Context, *verifierv1.VerifyRequest) (*verifierv1.VerifyResponse, error) {
+		return &verifierv1.VerifyResponse{FixedGraph: &graphv1.FixedGraph{}, ReadingShare: .9}, nil
+	})
+}
+
 // ranks lets every search find a path to the director, with a probability.
 func ranks(mesh *stagetest.Mesh, probability float32) {
 	path := &graphv1.ReasoningPath{Entities: []string{"The Quiet Harbour", stagetest.Director},
@@ -69,6 +76,16 @@ func TestAPlanAnswersWhatFactsDoNotSurelySay(t *testing.T) {
 				scriptEmptyGraph(m)
 				aligns(m, .5, "another relation")
 			}, want: stagetest.Director, planned: true},
+		{name: "a model that reads well knows more than a plan that may ask for something else", writes: oslo,
+			script: func(m *stagetest.Mesh) {
+				scriptEmptyGraph(m)
+				aligns(m, .5, "another relation")
+				readsWell(m)
+			}, want: own},
+		{name: "but not more than a plan that fits", writes: oslo, script: func(m *stagetest.Mesh) {
+			scriptEmptyGraph(m)
+			readsWell(m)
+		}, want: stagetest.Director, planned: true},
 		{name: "the triples may not say what was asked", writes: director, sure: .99, want: stagetest.Director,
 			planned: true, restarts: 1},
 		{name: "a plan says no more than triples that do not fit the words",

@@ -26,6 +26,8 @@ const (
 	querySure, queryLikely = 0.8, 0.7
 	// pathSure is the probability of a ranked relation path from which on no draft is made.
 	pathSure = 0.7
+	// readsWell is the share of right readings above which a model's memory comes before a doubtful plan.
+	readsWell = 0.5
 )
 
 // Info implements Method.
@@ -200,7 +202,8 @@ func takePlan(q *question.Question, planned *orchestratorv1.Run, reason string) 
 
 // Reconsider answers by a plan what facts do not say surely: nothing of them names an answer, or no ranker knows which
 // of them are meant and the plan is surer than certainty, which is that in the facts, 0 to 1. A plan that may ask for
-// something else only comes before what the model has from memory.
+// something else only comes before what a model has from memory that is not known to read well: one that does knows
+// more.
 func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty float32) error {
 	before := q.Snapshot()
 	isRanked := slices.ContainsFunc(before.GetPgAkv().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
@@ -221,7 +224,8 @@ func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty fl
 	isLikely := planned.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
 		planned.GetQuery().GetAlignment() > max(queryLikely, certainty) &&
 		(certainty > 0 || !says || !answersAlike(before, planned)) // else the doubt about the words stays
-	if len(planned.GetAnswers()) > 0 && (isLikely || !isRanked && !says) {
+	isWeak := before.GetPgAkv().GetReadingShare() <= readsWell
+	if len(planned.GetAnswers()) > 0 && (isLikely || isWeak && !isRanked && !says) {
 		takePlan(q, planned, "; the facts do not surely say it, and a plan does")
 	}
 	return nil
