@@ -170,11 +170,8 @@ var (
 // Kin returns what the object of a relation is to its subject, parent or child; empty if it is neither.
 func Kin(relation string) string {
 	words := VerbaliseRelation(relation)
-	for _, r := range findRoles(words) {
-		if opposite := opposites[r.name]; opposite != "" && r.group == "kin" {
-			if strings.HasSuffix(words, " of") {
-				return opposite // of "father of"
-			}
+	for _, r := range turnRoles(findRoles(words), strings.HasSuffix(words, " of")) { // of "father of"
+		if r.group == "kin" && opposites[r.name] != "" {
 			return r.name
 		}
 	}

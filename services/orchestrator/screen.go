@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -156,16 +157,12 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	groups := kgtext.GroupPaths(append(run.GetPgAkv().GetReasoningPaths(), run.GetGer().GetReasoningPaths()...))
 	ground := run.GetPgAkv().GetGroundGraph()
 	var joined, unfit *graphv1.Triple
-	if kgtext.FindBestGroup(groups, answer) == nil {
+	best := kgtext.FindBestGroup(groups, answer)
+	if best == nil {
 		joined, unfit = kgtext.FindUnasked(ground, text, answer), kgtext.FindUnfit(ground, text, answer)
+		best = pathOf(run.GetAnswers()[0], text)
 	}
-	best := findPath(groups, run.GetAnswers()[0], text)
-	var opposite *kgtext.PathGroup // of any answer
-	for _, a := range run.GetAnswers() {
-		if p := findPath(groups, a, text); p != nil && opposite == nil && kgtext.FindOpposite(ground, text, p) != nil {
-			opposite = p
-		}
-	}
+	opposite := findOpposite(run, groups, text)
 	switch {
 	case joined != nil:
 		doubt(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not speak "+
@@ -191,12 +188,16 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	}
 }
 
-// findPath returns the likeliest path to an answer, or else the fact that says it; nil if there is neither.
-func findPath(groups []*kgtext.PathGroup, answer *orchestratorv1.Answer, text string) *kgtext.PathGroup {
-	if best := kgtext.FindBestGroup(groups, answer.GetAnswer()); best != nil {
-		return best
+// findOpposite returns the likeliest path to an answer, or else the fact that says it, if the question asks for the
+// other direction; nil if that is so of no answer.
+func findOpposite(run *orchestratorv1.Run, groups []*kgtext.PathGroup, text string) *kgtext.PathGroup {
+	for _, a := range run.GetAnswers() {
+		path := cmp.Or(kgtext.FindBestGroup(groups, a.GetAnswer()), pathOf(a, text))
+		if path != nil && kgtext.FindOpposite(run.GetPgAkv().GetGroundGraph(), text, path) != nil {
+			return path
+		}
 	}
-	return pathOf(answer, text)
+	return nil
 }
 
 // pathOf returns the fact that says an answer of what the question names, as a path; nil if there is none.

@@ -223,26 +223,13 @@ func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty fl
 	}
 	isLikely := planned.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
 		planned.GetQuery().GetAlignment() > max(queryLikely, certainty) &&
-		(certainty > 0 || !says || !answersAlike(before, planned)) // else the doubt about the words stays
+		(certainty > 0 || !says || // else the doubt about the words stays
+			!sameNames(answerNames(before.GetAnswers()), answerNames(planned.GetAnswers())))
 	isWeak := before.GetPgAkv().GetReadingShare() <= readsWell
 	if len(planned.GetAnswers()) > 0 && (isLikely || isWeak && !isRanked && !says) {
 		takePlan(q, planned, "; the facts do not surely say it, and a plan does")
 	}
 	return nil
-}
-
-// answersAlike reports whether two runs have the same answers.
-func answersAlike(a, b *orchestratorv1.Run) bool {
-	return slices.Equal(foldAnswers(a), foldAnswers(b))
-}
-
-// foldAnswers returns the answers of a run, folded, in order of their letters.
-func foldAnswers(run *orchestratorv1.Run) (all []string) {
-	for _, a := range run.GetAnswers() {
-		all = append(all, kgtext.Fold(a.GetAnswer()))
-	}
-	slices.Sort(all)
-	return all
 }
 
 // namesAll reports whether a plan has a word of each name that a question spells out in several.

@@ -278,9 +278,14 @@ var sentenceEnds = strings.NewReplacer(". ", "\n", "? ", "\n", "! ", "\n")
 
 // joinNames lists answers as a text.
 func joinNames(answers []*orchestratorv1.Answer) string {
+	return strings.Join(answerNames(answers), ", ")
+}
+
+// answerNames returns the names of answers.
+func answerNames(answers []*orchestratorv1.Answer) []string {
 	names := make([]string, len(answers))
 	for i, a := range answers {
 		names[i] = a.GetAnswer()
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -290,16 +290,13 @@ func (q *Question) Replace(text string) {
 // Release sends the text held back, and holds nothing back from now on. If replacement is not empty
 // and there is text, it is sent instead; the listener is told to discard text that it has already.
 func (q *Question) Release(replacement string) {
+	if replacement != "" {
+		q.Replace(replacement)
+	}
 	q.mu.Lock()
-	deltas, sent := q.heldDeltas, q.sent
+	deltas := q.heldDeltas
 	q.holding, q.heldDeltas = false, nil
 	q.mu.Unlock()
-	if replacement != "" && (sent || len(deltas) > 0) {
-		deltas = []string{replacement}
-		if sent {
-			q.Restart()
-		}
-	}
 	for _, delta := range deltas {
 		q.Delta(delta)
 	}

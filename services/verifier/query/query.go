@@ -96,6 +96,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	}
 	x.checkAcross()
 	x.checkAgent()
+	x.checkWho()
 	x.checkRoles()
 	x.checkAnchored()
 	x.checkNames()

@@ -21,11 +21,6 @@ func (x *alignment) checkRoles() {
 			continue
 		}
 		first, last := best.GetSteps()[0], best.GetSteps()[len(best.GetSteps())-1]
-		if p.GetEnd().GetVariable() == x.draft.GetResult().GetVariable() && p.GetEnd().GetVariable() != "" &&
-			!last.GetInverse() && kgtext.AsksWho(x.question) && kgtext.LeadsToNoOne(last.GetRelation()) {
-			x.doubt(fmt.Sprintf("%q leads to no one, and the question asks who", last.GetRelation()))
-			return
-		}
 		for _, side := range []struct {
 			variable  string
 			step      *graphv1.RelationStep
@@ -45,6 +40,23 @@ func (x *alignment) checkRoles() {
 					side.step.GetRelation(), side.variable))
 				return
 			}
+		}
+	}
+}
+
+// checkWho doubts a plan that answers who by a relation to a language, a place or the like.
+func (x *alignment) checkWho() {
+	if !kgtext.AsksWho(x.question) {
+		return
+	}
+	for i, c := range x.draft.GetClauses() {
+		best, asked := x.chosen[i], c.GetMatch().GetEnd().GetVariable()
+		if best == nil || asked == "" || asked != x.draft.GetResult().GetVariable() {
+			continue
+		}
+		last := best.GetSteps()[len(best.GetSteps())-1]
+		if !last.GetInverse() && kgtext.LeadsToNoOne(last.GetRelation()) {
+			x.doubt(fmt.Sprintf("%q leads to no one, and the question asks who", last.GetRelation()))
 		}
 	}
 }
