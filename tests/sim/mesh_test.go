@@ -59,8 +59,11 @@ func newMesh(tb testing.TB, p plan) (*mesh, error) {
 			}
 			m.processes[name] = process
 			m.names = append(m.names, name)
-			process.start()
 		}
+	}
+	// Running processes read the maps, so these must be complete before the first one starts.
+	for _, name := range m.names {
+		m.processes[name].start()
 	}
 	var err error
 	if m.conn, err = client.Dial(m.dialling(m.net.Boot(callerHost), "orchestrator"), telemetry.Discard()); err != nil {
