@@ -62,7 +62,7 @@ func (s *KnowledgeGraphs) ProposeColumns(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	res := &retrieverv1.ProposeColumnsResponse{Facts: p.Facts, Key: p.Key, RowName: p.RowName,
+	res := &retrieverv1.ProposeColumnsResponse{Facts: p.Facts, Key: p.Key, Name: p.Name, RowName: p.RowName,
 		RowCount: uint32(p.Rows), Whole: p.Whole, Warnings: p.Warnings[:min(len(p.Warnings), maxWarnings)]}
 	for _, c := range p.Columns {
 		res.Columns = append(res.Columns, &retrieverv1.ProposedColumn{

@@ -60,6 +60,12 @@ func TestProposeColumns(t *testing.T) {
 					{Heading: "a", Type: entity, Cells: 1, Distinct: 1, Example: "b"}}}},
 		"of an archive": {&retrieverv1.ProposeColumnsRequest{File: "towns.csv.gz", Head: []byte(packed),
 			Whole: true}, want},
+		"of codes and titles": {&retrieverv1.ProposeColumnsRequest{File: "x.csv", Whole: true,
+			Head: []byte("id,title\nK1,A\nK2,B\n")}, &retrieverv1.ProposeColumnsResponse{Key: "id", Name: "title",
+			RowName: "x", RowCount: 2, Whole: true,
+			Columns: []*retrieverv1.ProposedColumn{
+				{Heading: "id", Type: entity, Cells: 2, Distinct: 2, Example: "K1"},
+				{Heading: "title", Type: entity, Cells: 2, Distinct: 2, Example: "A"}}}},
 		"of facts": {&retrieverv1.ProposeColumnsRequest{File: "x.csv", Head: []byte("subject,relation,object\na,b,c\n"),
 			Whole: true}, &retrieverv1.ProposeColumnsResponse{Facts: true, RowCount: 1, Whole: true,
 			Columns: []*retrieverv1.ProposedColumn{

@@ -163,7 +163,7 @@ func readFile(ctx context.Context, loader *load.Loader, file *retrieverv1.FileHe
 		return loader.ReadTable(ctx, file.GetName(), table.Columns{
 			Subject: c.GetSubject(), Relation: c.GetRelation(), Object: c.GetObject(),
 			Start: c.GetStart(), End: c.GetEnd(), Separator: separatorRune(c.GetSeparator()), Rows: c.GetRows(),
-			Types: columnTypes(c.GetTypes()),
+			Name: c.GetName(), Types: columnTypes(c.GetTypes()),
 		}, r)
 	}
 	return loader.Read(ctx, file.GetName(), formats[file.GetFormat()], r)

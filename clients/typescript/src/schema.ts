@@ -1900,6 +1900,8 @@ export interface components {
             facts?: boolean;
             /** @description Heading of the column that tells rows apart and names them, for Columns.subject; empty if no column does, or if each row is a triple. */
             key?: string;
+            /** @description Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another column such a heading ("title", "product name") and a different value in each row. */
+            name?: string;
             /**
              * Format: uint32
              * @description Number of rows that were read, at most 2,000.
@@ -2891,6 +2893,8 @@ export interface components {
             links?: components["schemas"]["EntityLink"][];
             /** @description The name, as the plan has it. */
             name?: string;
+            /** @description True where the links are not what the name means but the things of that kind, by their own names: of "line" the Red Line and the Blue Line. */
+            ofKind?: boolean;
         };
         /**
          * @description TermKind says what stands at the end of a triple.
@@ -4073,6 +4077,8 @@ export interface operations {
                 "columns.separator"?: string;
                 /** @description Makes each row an entity of this name and its number, such as "medal 17", for tables of which no column identifies a row; subject is empty then. */
                 "columns.rows"?: string;
+                /** @description The column with the names of the rows where the subject's has codes: an entity has the name, and the code is its id and an alias. Empty where the subject's column has the names. */
+                "columns.name"?: string;
                 /** @description Types of columns; those of the others are inferred where every column is a relation. Each is such as population=COLUMN_TYPE_NUMBER. */
                 "columns.types"?: string[];
             };

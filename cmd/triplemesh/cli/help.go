@@ -98,6 +98,9 @@ var helpTexts = kong.Vars{
 		"start and end. One heading alone is the subject, and every other column a relation.",
 	"kg_load_key": "Heading of the CSV file's column that names the entity of a row; every other column becomes a " +
 		"relation. Otherwise a key is proposed from the data.",
+	"kg_load_name": "Heading of the CSV file's column with the names of rows whose key column has codes: entities " +
+		"have the name, and the code is their id. Otherwise a column of titles or names is proposed; --type " +
+		"COLUMN=text keeps it a relation.",
 	"kg_load_rows": "Make each row of a CSV file an entity of this name and its number: for tables in which no " +
 		"column identifies a row.",
 	"kg_load_type": "Type of a CSV file's column: entity, number, date, list, text or skip. Repeatable; the types " +

@@ -47,9 +47,14 @@ func (c *kgLoad) proposeColumns(p *Program, in *input, columns *retrieverv1.Colu
 	}
 	named := c.KeyColumn != "" || c.Rows != ""
 	in.columns = &retrieverv1.Columns{Subject: proposal.Key, Separator: c.Separator, Rows: c.Rows,
-		Types: columns.GetTypes()}
+		Name: cmp.Or(c.NameColumn, proposal.Name), Types: columns.GetTypes()}
+	if c.NameColumn == "" && slices.ContainsFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {
+		return t.GetHeading() == proposal.Name
+	}) {
+		in.columns.Name = ""
+	}
 	if c.Rows != "" {
-		in.columns.Subject = ""
+		in.columns.Subject, in.columns.Name = "", c.NameColumn
 	} else if proposal.Key == "" {
 		in.columns.Rows = proposal.RowName
 	}
@@ -96,6 +101,9 @@ func showProposal(d *dialogue, name string, p table.Proposal, columns *retriever
 	if columns.GetRows() != "" {
 		key = fmt.Sprintf("each is an entity of its own, %q", columns.GetRows()+" 1")
 	}
+	if columns.GetName() != "" {
+		key = fmt.Sprintf("column %q has the code of each and %q the name", columns.GetSubject(), columns.GetName())
+	}
 	if kind := table.KindOf(cmp.Or(columns.GetRows(), columns.GetSubject())); kind != "" {
 		key += fmt.Sprintf(", an instance of %q", kind)
 	}
@@ -109,6 +117,9 @@ func showProposal(d *dialogue, name string, p table.Proposal, columns *retriever
 		}
 		if c.Heading != "" && c.Heading == columns.GetSubject() {
 			as = "key"
+		}
+		if c.Heading != "" && c.Heading == columns.GetName() {
+			as = "name"
 		}
 		d.say("  %s %-7s %5d values, such as %s", terminal.Pad(show.Line(c.Heading, 24), 24), as, c.Distinct,
 			show.Line(c.Example, 32))

@@ -10,6 +10,7 @@ import {
   keyOf,
   keysOf,
   mostColumns,
+  nameOf,
   separators,
   typeNames,
   typeOf,
@@ -96,7 +97,10 @@ function KeyFields({ table, proposal }: { table: Table; proposal: ProposeColumns
             </option>
           ))}
         </select>
-        <span class="hint">The column whose cells name the entity of each row.</span>
+        <span class="hint">
+          The column whose cells name the entity of each row.
+          {nameOf(proposal, look) ? ` They are codes; "${visible(nameOf(proposal, look))}" has the names.` : ""}
+        </span>
       </label>
       {key.by === "row" ? (
         <label class="field">

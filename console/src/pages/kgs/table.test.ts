@@ -68,6 +68,16 @@ describe("columnsOf", () => {
       },
     });
   });
+  it("names the rows of codes, until a type is chosen for the names or another key", () => {
+    const coded = { ...towns, key: "people", name: "town" };
+    expect(columnsOf(coded, none, "").columns).toEqual({ subject: "people", name: "town" });
+    expect(columnsOf(coded, { ...none, key: column("country") }, "").columns).toEqual({
+      subject: "country",
+    });
+    expect(columnsOf(coded, typed(["town", "COLUMN_TYPE_ENTITY"]), "").columns).toEqual({
+      subject: "people",
+    });
+  });
   it("gives the key no type, whatever was chosen for it before", () => {
     expect(columnsOf(towns, typed(["town", "COLUMN_TYPE_DATE"]), "").columns).toEqual({
       subject: "town",

@@ -95,6 +95,13 @@ export function keyOf(proposal: ProposeColumnsResponse, { key }: Choice): Key {
   return key ?? (proposal.key ? { by: "column", heading: proposal.key } : { by: "row" });
 }
 
+/** The heading of the column with the names of rows whose key has codes, unless a type is chosen for it; empty if none has. */
+export function nameOf(proposal: ProposeColumnsResponse, choice: Choice): string {
+  const { name = "", key = "" } = proposal;
+  const chosen = keyOf(proposal, choice);
+  return chosen.by === "column" && chosen.heading === key && !choice.types.has(name) ? name : "";
+}
+
 /** The type that a column is loaded as; undefined where it is the key, or part of a fact. */
 export function typeOf(
   proposal: ProposeColumnsResponse,
@@ -121,6 +128,10 @@ export function columnsOf(
   }
   if (key.by === "column") {
     columns.subject = key.heading;
+    const name = nameOf(proposal, choice);
+    if (name) {
+      columns.name = name;
+    }
   } else if (key.by === "row") {
     columns.rows = choice.rowName || proposal.rowName || "row";
   }

@@ -1105,7 +1105,10 @@ type TermCandidates struct {
 	// The name, as the plan has it.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The entities, best first; none if the knowledge graph has nothing like it.
-	Links         []*EntityLink `protobuf:"bytes,2,rep,name=links,proto3" json:"links,omitempty"`
+	Links []*EntityLink `protobuf:"bytes,2,rep,name=links,proto3" json:"links,omitempty"`
+	// True where the links are not what the name means but the things of that kind, by their own names: of
+	// "line" the Red Line and the Blue Line.
+	OfKind        bool `protobuf:"varint,3,opt,name=of_kind,json=ofKind,proto3" json:"of_kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1152,6 +1155,13 @@ func (x *TermCandidates) GetLinks() []*EntityLink {
 		return x.Links
 	}
 	return nil
+}
+
+func (x *TermCandidates) GetOfKind() bool {
+	if x != nil {
+		return x.OfKind
+	}
+	return false
 }
 
 // PlanEdit is one step from a drafted plan to the aligned one.
@@ -1499,10 +1509,11 @@ const file_triplemesh_graph_v1_query_proto_rawDesc = "" +
 	"\n" +
 	"candidates\x18\x02 \x03(\v2&.triplemesh.graph.v1.RelationCandidateB\t\xbaH\x06\x92\x01\x03\x10\x80\x02R\n" +
 	"candidates\x12N\n" +
-	"\telsewhere\x18\x03 \x03(\v2&.triplemesh.graph.v1.RelationCandidateB\b\xbaH\x05\x92\x01\x02\x10\x10R\telsewhere\"e\n" +
+	"\telsewhere\x18\x03 \x03(\v2&.triplemesh.graph.v1.RelationCandidateB\b\xbaH\x05\x92\x01\x02\x10\x10R\telsewhere\"~\n" +
 	"\x0eTermCandidates\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12?\n" +
-	"\x05links\x18\x02 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\b\xbaH\x05\x92\x01\x02\x10@R\x05links\"\xc6\x01\n" +
+	"\x05links\x18\x02 \x03(\v2\x1f.triplemesh.graph.v1.EntityLinkB\b\xbaH\x05\x92\x01\x02\x10@R\x05links\x12\x17\n" +
+	"\aof_kind\x18\x03 \x01(\bR\x06ofKind\"\xc6\x01\n" +
 	"\bPlanEdit\x12;\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.triplemesh.graph.v1.EditKindB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04kind\x12\x16\n" +
 	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +

@@ -422,7 +422,10 @@ type Columns struct {
 	Types []*TypedColumn `protobuf:"bytes,7,rep,name=types,proto3" json:"types,omitempty"`
 	// Makes each row an entity of this name and its number, such as "medal 17",
 	// for tables of which no column identifies a row; subject is empty then.
-	Rows          string `protobuf:"bytes,8,opt,name=rows,proto3" json:"rows,omitempty"`
+	Rows string `protobuf:"bytes,8,opt,name=rows,proto3" json:"rows,omitempty"`
+	// The column with the names of the rows where the subject's has codes: an entity has the name, and the code
+	// is its id and an alias. Empty where the subject's column has the names.
+	Name          string `protobuf:"bytes,9,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -509,6 +512,13 @@ func (x *Columns) GetTypes() []*TypedColumn {
 func (x *Columns) GetRows() string {
 	if x != nil {
 		return x.Rows
+	}
+	return ""
+}
+
+func (x *Columns) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -687,7 +697,10 @@ type ProposeColumnsResponse struct {
 	// Whether these are all rows.
 	Whole bool `protobuf:"varint,6,opt,name=whole,proto3" json:"whole,omitempty"`
 	// What may be wrong with the table, such as rows with missing cells; 100 at most.
-	Warnings      []string `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Warnings []string `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another
+	// column such a heading ("title", "product name") and a different value in each row.
+	Name          string `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -769,6 +782,13 @@ func (x *ProposeColumnsResponse) GetWarnings() []string {
 		return x.Warnings
 	}
 	return nil
+}
+
+func (x *ProposeColumnsResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
 }
 
 // LoadHeader opens a load.
@@ -3447,7 +3467,7 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\vTypedColumn\x12$\n" +
 	"\aheading\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\x80 R\aheading\x12A\n" +
-	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\"\xc4\x03\n" +
+	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\"\xe2\x03\n" +
 	"\aColumns\x12\"\n" +
 	"\asubject\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\asubject\x12$\n" +
 	"\brelation\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\brelation\x12 \n" +
@@ -3456,7 +3476,8 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x03end\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\x80 R\x03end\x12%\n" +
 	"\tseparator\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18\x01R\tseparator\x12E\n" +
 	"\x05types\x18\a \x03(\v2$.triplemesh.retriever.v1.TypedColumnB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05types\x12\x1c\n" +
-	"\x04rows\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04rows:\x84\x01\xbaH\x80\x01\x1a~\n" +
+	"\x04rows\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04rows\x12\x1c\n" +
+	"\x04name\x18\t \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04name:\x84\x01\xbaH\x80\x01\x1a~\n" +
 	"\x17columns.relation_object\x125relation and object are given together, or neither is\x1a,(this.relation == '') == (this.object == '')\"\x93\x01\n" +
 	"\x15ProposeColumnsRequest\x12\x1e\n" +
 	"\x04file\x18\x01 \x01(\tB\n" +
@@ -3469,7 +3490,7 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeR\x04type\x12\x14\n" +
 	"\x05cells\x18\x03 \x01(\rR\x05cells\x12\x1a\n" +
 	"\bdistinct\x18\x04 \x01(\rR\bdistinct\x12\x18\n" +
-	"\aexample\x18\x05 \x01(\tR\aexample\"\xed\x01\n" +
+	"\aexample\x18\x05 \x01(\tR\aexample\"\x81\x02\n" +
 	"\x16ProposeColumnsResponse\x12\x14\n" +
 	"\x05facts\x18\x01 \x01(\bR\x05facts\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x19\n" +
@@ -3477,7 +3498,8 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\acolumns\x18\x04 \x03(\v2'.triplemesh.retriever.v1.ProposedColumnR\acolumns\x12\x1b\n" +
 	"\trow_count\x18\x05 \x01(\rR\browCount\x12\x14\n" +
 	"\x05whole\x18\x06 \x01(\bR\x05whole\x12\x1a\n" +
-	"\bwarnings\x18\a \x03(\tR\bwarnings\"\xc3\x03\n" +
+	"\bwarnings\x18\a \x03(\tR\bwarnings\x12\x12\n" +
+	"\x04name\x18\b \x01(\tR\x04name\"\xc3\x03\n" +
 	"\n" +
 	"LoadHeader\x12\x97\x01\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB_\xbaH\\\xba\x01V\n" +

@@ -36,6 +36,9 @@ type Columns struct {
 	Separator rune
 	// Rows makes each row an entity of this name and its number, in place of Subject.
 	Rows string
+	// Name is the column with the names of the rows where Subject has codes: each row's entity has the name, its code
+	// is its key and an alias. Empty where Subject has the names.
+	Name string
 	// Types are those of columns by their headings; a cell that is not of its type is rejected. Those
 	// of the other columns are inferred from the first rows, if every column is a relation.
 	Types map[string]Type
@@ -168,7 +171,7 @@ func (r *boundedReader) Read(b []byte) (int, error) {
 type table struct {
 	width int
 	// subject to end are places of columns, -1 for none.
-	subject, relation, object, start, end int
+	subject, relation, object, start, end, name int
 	// relations are columns that are relations by their headings.
 	relations map[int]string
 	// types are those of columns; strict are those that the caller chose.
@@ -179,6 +182,8 @@ type table struct {
 	row  int
 	// kind is what the rows are, empty if the table does not say.
 	kind string
+	// codes is the relation of a row's entity to its code, if it has a name.
+	codes string
 
 	// single holds the cell of a column that is no list.
 	single [1]string
@@ -255,7 +260,7 @@ func newTable(headings []string, c Columns) (*table, error) {
 			places[h] = i
 		}
 	}
-	t := &table{width: len(headings), subject: -1, relation: -1, object: -1, start: -1, end: -1, rows: c.Rows,
+	t := &table{width: len(headings), subject: -1, relation: -1, object: -1, start: -1, end: -1, name: -1, rows: c.Rows,
 		headings: slices.Clone(headings), types: map[int]Type{}, strict: map[int]bool{}}
 	for heading, as := range c.Types {
 		i, ok := places[strings.TrimSpace(heading)]
@@ -276,7 +281,8 @@ func newTable(headings []string, c Columns) (*table, error) {
 	for _, column := range []struct {
 		name string
 		into *int
-	}{{c.Subject, &t.subject}, {c.Relation, &t.relation}, {c.Object, &t.object}, {c.Start, &t.start}, {c.End, &t.end}} {
+	}{{c.Subject, &t.subject}, {c.Relation, &t.relation}, {c.Object, &t.object}, {c.Start, &t.start}, {c.End, &t.end},
+		{c.Name, &t.name}} {
 		if column.name == "" {
 			continue
 		}
@@ -288,6 +294,10 @@ func newTable(headings []string, c Columns) (*table, error) {
 	}
 	if c.Subject == "" && c.Rows == "" {
 		return nil, errors.New("the column of subjects is not named")
+	}
+	if c.Name != "" && (c.Subject == "" || c.Relation != "" || c.Name == c.Subject) {
+		return nil, errors.New("a column of names belongs to one of codes, in a table of which every other column is " +
+			"a relation")
 	}
 	if c.Relation == "" {
 		return t, t.useColumnsAsRelations(headings)
@@ -322,8 +332,8 @@ func (t *table) useDefaultColumns(places map[string]int) error {
 func (t *table) useColumnsAsRelations(headings []string) error {
 	t.relations = map[int]string{}
 	for i, h := range headings {
-		if i == t.subject || i == t.start || i == t.end || (t.object >= 0 && i != t.object) || t.types[i] == Skip ||
-			strings.TrimSpace(h) == "" {
+		if i == t.subject || i == t.start || i == t.end || i == t.name || (t.object >= 0 && i != t.object) ||
+			t.types[i] == Skip || strings.TrimSpace(h) == "" {
 			continue
 		}
 		name, err := source.NormalizeName("heading", h)
@@ -332,7 +342,7 @@ func (t *table) useColumnsAsRelations(headings []string) error {
 		}
 		t.relations[i] = name
 	}
-	if len(t.relations) == 0 {
+	if len(t.relations) == 0 && t.name < 0 {
 		return errors.New("the table has no column besides that of the subjects")
 	}
 	switch {
@@ -340,6 +350,18 @@ func (t *table) useColumnsAsRelations(headings []string) error {
 		t.kind = KindOf(t.rows)
 	case t.object < 0:
 		t.kind = KindOf(headings[t.subject])
+	}
+	if t.name >= 0 {
+		code, err := source.NormalizeName("heading", headings[t.subject])
+		if err != nil {
+			return fmt.Errorf("column %d: %w", t.subject+1, err)
+		}
+		if t.codes = code; t.kind != "" && len(t.kind) == len(code) {
+			t.codes += " code" // a course has no course
+		}
+		if t.kind == "" {
+			t.kind = KindOf(headings[t.name])
+		}
 	}
 	t.inferring = true
 	return nil
@@ -373,8 +395,11 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		}
 		return nil
 	}
+	filled, err := t.readName(row, s, to)
+	if err != nil {
+		return err
+	}
 	var bad error // the other cells of the row are as good as they were
-	filled := false
 	for i, text := range row {
 		name, ok := t.relations[i]
 		if !ok || strings.TrimSpace(text) == "" {
@@ -399,6 +424,24 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		}
 	}
 	return bad
+}
+
+// readName gives the entity of a row its name, if it has one apart from its key.
+func (t *table) readName(row []string, s source.Statement, to source.Sink) (hasName bool, err error) {
+	if t.name < 0 || strings.TrimSpace(row[t.name]) == "" {
+		return false, nil
+	}
+	name, err := source.NormalizeName("name", row[t.name])
+	if err != nil {
+		return false, err
+	}
+	s.Relation, s.Object = t.codes, source.Term{Key: s.Subject.Key, Kind: store.Text}
+	if source.IsNumber(s.Subject.Key) {
+		s.Object.Kind = store.Number
+	} else if err := to.Alias(s.Subject.Key, s.Subject.Key); err != nil { // a question's numbers are not names
+		return false, err
+	}
+	return true, cmp.Or(to.Label(s.Subject.Key, name, 0), to.Statement(s))
 }
 
 // parts returns the objects in a cell, until the next call. An empty cell is one, which is refused.

@@ -75,6 +75,14 @@ func TestRead(t *testing.T) {
 		"codes keep their zeros": {table.Columns{Subject: "s", Types: map[string]table.Type{"z": table.Entity}},
 			"s,z,a\nx,01067,00012\ny,04109,00013\n", []string{"x | z | 01067", "x | a | 00012 (number)",
 				"y | z | 04109", "y | a | 00013 (number)"}, nil},
+		"a column of names names the rows of codes": {table.Columns{Subject: "course", Name: "title"},
+			"course,title,needs,room\nC1,Calculus,,A\nC2,Topology,C1,B\nC3,,C2,B\n",
+			[]string{"C1 | course code | C1 (text)", "C1 | room | A", "C1 | instance of | course",
+				"C2 | course code | C2 (text)", "C2 | needs | C1", "C2 | room | B", "C2 | instance of | course",
+				"C3 | needs | C2", "C3 | room | B", "C3 | instance of | course"}, nil},
+		"a numbered row is of the kind that its name says": {table.Columns{Subject: "id", Name: "product name"},
+			"id,product name\n17,Lamp\n18,Desk\n", []string{"17 | id | 17 (number)", "17 | instance of | product",
+				"18 | id | 18 (number)", "18 | instance of | product"}, nil},
 		"a cell of another type than was said is bad, the others of its row are not": {
 			table.Columns{Subject: "s",
 				Types: map[string]table.Type{"n": table.Number, "x": table.Skip, "t": table.Text}},
@@ -122,6 +130,20 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestNamesOfCodes(t *testing.T) {
+	got, bad, _, err := readAll(t,
+		strings.NewReader("id,name,town\nK1,Ann,Rome\n2,Bob,Bonn\nK3,,Rome\n\"K\n4\",\xff,\n"),
+		table.Columns{Subject: "id", Name: "name"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sourcetest.Equal(t, "labels", got.Labels, []string{"K1 = Ann", "2 = Bob"})
+	sourcetest.Equal(t, "aliases", got.Aliases, []string{"K1 ~ K1"})
+	sourcetest.Equal(t, "facts", got.Facts, []string{"K1 | id | K1 (text)", "K1 | town | Rome", "2 | id | 2 (number)",
+		"2 | town | Bonn", "K3 | town | Rome"})
+	sourcetest.Equal(t, "bad rows", bad, []string{"x.csv:5: the name is not UTF-8"})
+}
+
 func TestTableErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		columns    table.Columns
@@ -144,6 +166,9 @@ func TestTableErrors(t *testing.T) {
 			Types: map[string]table.Type{"c": table.Skip}}, "a,b,c\n", `column "c" has the objects`},
 		"a type of no column": {table.Columns{Subject: "a", Types: map[string]table.Type{"x": table.Date}},
 			"a,b\n", `no column "x"`},
+		"names of no codes": {table.Columns{Rows: "row", Name: "a"}, "a,b\n", "belongs to one of codes"},
+		"names of facts": {table.Columns{Subject: "a", Relation: "b", Object: "c", Name: "a"}, "a,b,c\n",
+			"belongs to one of codes"},
 		"rows that a column names too": {table.Columns{Subject: "a", Rows: "row"}, "a,b\n", "not by both"},
 		"a quote that swallows the file": {table.Columns{}, "s,r,o\na,b,c\nx,y,\"z\n" + strings.Repeat("a,b,c\n",
 			400_000), "x.csv:3: a row is longer than 1048576 bytes; is a quote not closed?"},
@@ -226,6 +251,27 @@ func TestPropose(t *testing.T) {
 	}
 	if _, err := table.Propose("x.csv", strings.NewReader("a,b\n"), 0, "c"); err == nil {
 		t.Error("a key that is no column was taken")
+	}
+}
+
+func TestProposeNames(t *testing.T) {
+	for name, c := range map[string]struct{ text, key, want string }{
+		"a column of titles, if the key has codes":  {"course,room,title\nC1,A,Logic\nC2,A,Sets\n", "", "title"},
+		"one of names, if the key has numbers":      {"id,full_name\n1,Ann\n2,Bob\n", "id", "full_name"},
+		"none, if names repeat":                     {"id,name\nK1,Ann\nK2,Ann\n", "", ""},
+		"none, if a row has none":                   {"id,name\nK1,Ann\nK2,\n", "", ""},
+		"none, if the key has names":                {"town,title\nRome,A\nBonn,B\n", "", ""},
+		"none, if the key repeats":                  {"id,name\nK1,Ann\nK1,Bob\n", "id", ""},
+		"none, if the heading says another thing":   {"id,town\nK1,Rome\nK2,Bonn\n", "", ""},
+		"none, if names are codes or numbers too":   {"id,name,title\nK1,B1,1\nK2,B2,2\n", "", ""},
+		"none of rows that are entities themselves": {"a,name\nx,y\nx,y\n", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := table.Propose("x.csv", strings.NewReader(c.text), 0, c.key)
+			if err != nil || p.Name != c.want {
+				t.Errorf("proposes the names %q of the key %q, error %v; want %q", p.Name, p.Key, err, c.want)
+			}
+		})
 	}
 }
 

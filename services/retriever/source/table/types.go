@@ -173,6 +173,7 @@ type Column struct {
 	Example, Misfit string
 
 	words   int
+	coded   int  // cells that are codes
 	mayList bool // between commas
 }
 
@@ -191,6 +192,9 @@ func summarize(heading string, cells []string) Column {
 		filled = append(filled, cell)
 		distinct[cell] = true
 		c.words += len(strings.Fields(cell))
+		if codeForm.MatchString(cell) {
+			c.coded++
+		}
 		c.Example = cmp.Or(c.Example, cell)
 		if _, ok := parseNumber(cell); !ok {
 			noNumbers = append(noNumbers, cell)
@@ -266,6 +270,8 @@ type Proposal struct {
 	Facts bool
 	// Key is the heading of the column that tells rows apart and names them; empty if none does.
 	Key string
+	// Name is the heading of the column with the names of the rows if Key has codes; empty if none does.
+	Name string
 	// RowName names the rows of a table without a key, after the file.
 	RowName string
 	// Columns are all columns, Rows the number of rows that were looked at.
@@ -334,7 +340,11 @@ func Propose(file string, in io.Reader, separator rune, key string) (Proposal, e
 	stem, _, _ := strings.Cut(filepath.Base(file), ".")
 	p.RowName = cmp.Or(stem, "row")
 	p.warn(headings, ragged, garbled)
-	return p, p.chooseKey(key)
+	if err := p.chooseKey(key); err != nil {
+		return p, err
+	}
+	p.chooseName()
+	return p, nil
 }
 
 // checkHeadings rejects what is no table, and what is too wide to propose a key for.
@@ -387,6 +397,27 @@ func (p *Proposal) warn(headings []string, ragged, garbled []int) {
 				"if it does, its type is list", c.Heading))
 		}
 		seen[c.Heading] = true
+	}
+}
+
+var (
+	// codeForm matches a word with a digit, such as "CS101" and "B-17", nameHeading the heading of a column of names.
+	codeForm    = regexp.MustCompile(`^[\pL_.:/-]*\d[\pL\d_.:/-]*$`)
+	nameHeading = regexp.MustCompile(`(?i)(?:^|[ _-])(?:names?|titles?|labels?)$`)
+)
+
+// chooseName takes the first column of names that tells all rows apart, if the key has codes.
+func (p *Proposal) chooseName() {
+	at := slices.IndexFunc(p.Columns, func(c Column) bool { return c.Heading == p.Key })
+	if at < 0 || p.Key == "" || p.Columns[at].Distinct < p.Rows || p.Columns[at].coded < p.Columns[at].Cells {
+		return
+	}
+	at = slices.IndexFunc(p.Columns, func(c Column) bool {
+		return c.Heading != p.Key && c.Type == Entity && c.coded == 0 && nameHeading.MatchString(c.Heading) &&
+			c.Cells == p.Rows && c.Distinct == p.Rows
+	})
+	if at >= 0 {
+		p.Name = p.Columns[at].Heading
 	}
 }
 

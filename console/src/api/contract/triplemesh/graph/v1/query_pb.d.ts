@@ -960,6 +960,14 @@ export declare type TermCandidates = Message<"triplemesh.graph.v1.TermCandidates
    * @generated from field: repeated triplemesh.graph.v1.EntityLink links = 2;
    */
   links: EntityLink[];
+
+  /**
+   * True where the links are not what the name means but the things of that kind, by their own names: of
+   * "line" the Red Line and the Blue Line.
+   *
+   * @generated from field: bool of_kind = 3;
+   */
+  ofKind: boolean;
 };
 
 /**
@@ -981,6 +989,14 @@ export declare type TermCandidatesJson = {
    * @generated from field: repeated triplemesh.graph.v1.EntityLink links = 2;
    */
   links?: EntityLinkJson[];
+
+  /**
+   * True where the links are not what the name means but the things of that kind, by their own names: of
+   * "line" the Red Line and the Blue Line.
+   *
+   * @generated from field: bool of_kind = 3;
+   */
+  ofKind?: boolean;
 };
 
 /**

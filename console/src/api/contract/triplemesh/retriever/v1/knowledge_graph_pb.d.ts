@@ -125,6 +125,14 @@ export declare type Columns = Message<"triplemesh.retriever.v1.Columns"> & {
    * @generated from field: string rows = 8;
    */
   rows: string;
+
+  /**
+   * The column with the names of the rows where the subject's has codes: an entity has the name, and the code
+   * is its id and an alias. Empty where the subject's column has the names.
+   *
+   * @generated from field: string name = 9;
+   */
+  name: string;
 };
 
 /**
@@ -192,6 +200,14 @@ export declare type ColumnsJson = {
    * @generated from field: string rows = 8;
    */
   rows?: string;
+
+  /**
+   * The column with the names of the rows where the subject's has codes: an entity has the name, and the code
+   * is its id and an alias. Empty where the subject's column has the names.
+   *
+   * @generated from field: string name = 9;
+   */
+  name?: string;
 };
 
 /**
@@ -424,6 +440,14 @@ export declare type ProposeColumnsResponse = Message<"triplemesh.retriever.v1.Pr
    * @generated from field: repeated string warnings = 7;
    */
   warnings: string[];
+
+  /**
+   * Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another
+   * column such a heading ("title", "product name") and a different value in each row.
+   *
+   * @generated from field: string name = 8;
+   */
+  name: string;
 };
 
 /**
@@ -482,6 +506,14 @@ export declare type ProposeColumnsResponseJson = {
    * @generated from field: repeated string warnings = 7;
    */
   warnings?: string[];
+
+  /**
+   * Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another
+   * column such a heading ("title", "product name") and a different value in each row.
+   *
+   * @generated from field: string name = 8;
+   */
+  name?: string;
 };
 
 /**
