@@ -180,7 +180,7 @@ func Kin(relation string) string {
 
 // noOneForm is a relation to what is nobody.
 var noOneForm = regexp.MustCompile(`\b(?:languages?|genres?|types?|categor(?:y|ies)|dates?|years?|places?|` +
-	`locations?|birthplace|colou?rs?)$`)
+	`locations?|birthplace|colou?rs?|departments?|offices?|rooms?|zones?|semesters?)$`)
 
 // LeadsToNoOne reports whether a relation says a language, a place, a date or the like, which is no answer to who.
 func LeadsToNoOne(relation string) bool {

@@ -162,6 +162,11 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 		{"… with a word of the question", []*graphv1.ScoredTriple{scored("employees", "Acme", 0.2, nil)}, false},
 		{"… that a ranker knows better", []*graphv1.ScoredTriple{{RelationScore: proto.Float32(0.2),
 			Probability: proto.Float32(0.9), Triple: scored("firm", "Acme", 0, nil).GetTriple()}}, false},
+		{"a fact that fits much worse than another of the same thing", []*graphv1.ScoredTriple{
+			scored("city", "Acme", 0.4, nil), scored("firm", "Borg", 0.7, nil)}, true},
+		{"… or than one of something else", []*graphv1.ScoredTriple{scored("city", "Acme", 0.4, nil),
+			{RelationScore: proto.Float32(0.7), Triple: &graphv1.Triple{Subject: "Per Holm", Relation: "firm",
+				Object: "Borg"}}}, false},
 		{"nothing names the answer", []*graphv1.ScoredTriple{scored("spouse / employer", "Borg", 0.7, stray)}, false},
 	} {
 		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Acme"}},
@@ -171,6 +176,28 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 		doubtPath(run, "Who employs Anna Lind?")
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%s: %v %q", c.name, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
+func TestANounAsksForARelationThatFits(t *testing.T) {
+	for _, c := range []struct {
+		question, relation string
+		doubted            bool
+	}{
+		{"Who is the dean of Anna Lind?", "department", true}, {"Who is Anna Lind's dean?", "department", true},
+		{"Who is the head of department of Anna Lind?", "department", false},
+		{"Who does Anna Lind report to?", "department", false},
+	} {
+		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Acme"}},
+			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
+				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
+					Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{{
+						RelationScore: proto.Float32(0.36), Triple: &graphv1.Triple{Subject: "Anna Lind",
+							Relation: c.relation, Object: "Acme"}}}}}}}}}
+		doubtPath(run, c.question)
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%s: %v %q", c.question, run.GetGrounding(), run.GetGroundingReason())
 		}
 	}
 }

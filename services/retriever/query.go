@@ -42,7 +42,7 @@ func (s *Service) ExploreQueryPlan(ctx context.Context,
 	}
 	resp := &retrieverv1.ExploreQueryPlanResponse{Kg: graphRef(snap)}
 	for _, t := range terms {
-		term := &graphv1.TermCandidates{Name: t.Name}
+		term := &graphv1.TermCandidates{Name: t.Name, OfKind: t.OfKind}
 		for _, l := range t.Links {
 			term.Links = append(term.Links, newLink(snap, l))
 		}

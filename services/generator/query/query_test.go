@@ -592,6 +592,9 @@ func TestRepair(t *testing.T) {
 		{"a kind of things for a name", "What is the total budget of the projects for Anna Lind?",
 			`Project(anna_lind=True).sum("budget")`, "?project type → project; ?project for → Anna Lind; " +
 				"?project budget → ?budget; sum of ?budget"},
+		{"a kind of things that a name does something to", "How many lines does City Transit operate?",
+			`Line(city_transit=True).count()`,
+			"?line type → line; ?line operate → city transit; count ?line"},
 		{"whom a name has by a passive relation", "By whom was Mara Vell influenced?",
 			`Thing("Mara Vell").get("influenced by")`,
 			"?thing is Mara Vell; ?thing influenced by → ?influenced_by; ?influenced_by"},

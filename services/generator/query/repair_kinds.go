@@ -73,8 +73,8 @@ func (r *repairer) nameKinds() {
 		}
 		v := c.GetMatch().GetStart().GetVariable()
 		named := valuesClause(v, []string{name})
-		if m := behindPreposition.FindStringSubmatch(r.readBefore(kind)); m != nil && r.hasOtherKind(v, kind) {
-			named = matchClause(newPattern(v, m[1], entityTerm(name)))
+		if words := r.readTie(kind); words != "" && r.hasOtherKind(v, kind) {
+			named = matchClause(newPattern(v, words, entityTerm(name)))
 		}
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(named),
 			"the question names "+name)
@@ -82,6 +82,25 @@ func (r *repairer) nameKinds() {
 		return
 	}
 }
+
+// readTie returns what the question says that things have to do with a name that the draft has as a kind: the
+// preposition before it, or the verb behind it of what it does; empty if neither is there.
+func (r *repairer) readTie(kind string) string {
+	before, behind, _ := strings.Cut(r.lower, strings.ToLower(kind))
+	if m := behindPreposition.FindStringSubmatch(before); m != nil {
+		return m[1]
+	}
+	if m := doneForm.FindStringSubmatch(behind); m != nil && doesForm.MatchString(before) {
+		return m[1]
+	}
+	return ""
+}
+
+// doesForm ends with what stands before a name that does something, doneForm is what it does.
+var (
+	doesForm = regexp.MustCompile(`\b(?:does|did|do) (?:the )?$`)
+	doneForm = regexp.MustCompile(`^ (\p{Ll}{3,})\W*$`)
+)
 
 // readBefore returns what the question has before a kind, in lower case.
 func (r *repairer) readBefore(kind string) string {

@@ -299,7 +299,7 @@ func comesFromPlace(relation string) bool {
 
 // placeRelation reports whether things in the knowledge graph are in a place of this name, and returns the
 // relation by which a claim says so. What something comes from or lies in is told by the claim's own relation, or that
-// of countries: the one that the subject has, and of several the one by which most others are there.
+// of countries and continents: the one that the subject has, and of several the one by which most others are there.
 func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subject, phrase, name string) (
 	isPlace bool, relation string, err error) {
 	others, err := c.listNeighbours(ctx, q, name, retrieverv1.Direction_DIRECTION_IN, 1)
@@ -313,7 +313,8 @@ func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subje
 		switch {
 		case words == kgtext.Fold(phrase):
 			fit = slices.Insert(fit, 0, r)
-		case words == "country", words == "nationality" && !strings.Contains(kgtext.Fold(phrase), "origin"):
+		case words == "country", words == "continent",
+			words == "nationality" && !strings.Contains(kgtext.Fold(phrase), "origin"):
 			fit = append(fit, r)
 		}
 	}

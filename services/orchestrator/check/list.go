@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -26,12 +28,35 @@ type surroundings struct {
 // list adds the triples of the claims' entities to the ground graph; of objects too, because small
 // models swap subject and object. It sets the candidate relations of each claim.
 func (g *gathering) list(ctx context.Context) error {
+	byName := map[string]surroundings{}
+	err := g.readAround(ctx, byName)
+	if err == nil && g.linkNamed(byName) {
+		err = g.readAround(ctx, byName)
+	}
+	if err != nil {
+		return err
+	}
+	if err := g.inside(ctx, byName); err != nil {
+		return err
+	}
+	g.add(slices.Sorted(maps.Keys(byName)), byName)
+	for i, c := range g.req.GetClaims() {
+		c.Relations = matches(c, byName, g.near[i])
+	}
+	return nil
+}
+
+// readAround reads what is around the claims' entities, as far as it has not been read.
+func (g *gathering) readAround(ctx context.Context, byName map[string]surroundings) error {
 	var entities []string
 	wanted := map[string][]string{} // likely relations, by entity
 	for _, c := range g.req.GetClaims() {
 		best := likeliest(c.GetRelations())
 		for _, l := range slices.Concat(c.GetSubjects(), c.GetObjects()) {
 			e := l.GetEntity()
+			if _, read := byName[e]; read {
+				continue
+			}
 			if wanted[e] == nil {
 				entities = append(entities, e)
 			}
@@ -54,18 +79,35 @@ func (g *gathering) list(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	byName := map[string]surroundings{}
 	for i, e := range entities {
 		byName[e] = found[i]
 	}
-	if err := g.inside(ctx, byName); err != nil {
-		return err
-	}
-	g.add(slices.Sorted(maps.Keys(byName)), byName)
-	for i, c := range g.req.GetClaims() {
-		c.Relations = matches(c, byName, g.near[i])
-	}
 	return nil
+}
+
+// naming matches relations to another name of a thing.
+var naming = regexp.MustCompile(`(?i)\b(?:(?:full|former|other|official|native|birth|short|alternative|original|` +
+	`maiden|stage|pen) ?names?|nicknames?|alias(?:es)?|also known as|abbreviation|acronym|pseudonym)\b`)
+
+// linkNamed links the subjects of claims of which the knowledge graph has nothing but that they are other names of
+// something to that, and reports whether there are any: 1928 SJ, the former name of an asteroid.
+func (g *gathering) linkNamed(byName map[string]surroundings) (any bool) {
+	for _, c := range g.req.GetClaims() {
+		for _, l := range c.GetSubjects() {
+			triples := byName[l.GetEntity()].triples
+			if slices.ContainsFunc(triples, func(t *graphv1.Triple) bool { return t.GetSubject() == l.GetEntity() }) {
+				continue
+			}
+			for _, t := range triples {
+				if naming.MatchString(kgtext.VerbaliseRelation(t.GetRelation())) {
+					c.Subjects = append(c.Subjects, &graphv1.EntityLink{Entity: t.GetSubject(), Mention: l.GetMention(),
+						Match: graphv1.LinkMatch_LINK_MATCH_ALIAS, Score: l.GetScore()})
+					any = true
+				}
+			}
+		}
+	}
+	return any
 }
 
 // inside adds the triples that connect competing values with the claims' objects: a person born in

@@ -88,6 +88,8 @@ type Pattern struct {
 type Term struct {
 	Name  string
 	Links []link.Link
+	// OfKind reports that the links are not what the name means but the things of that kind, by their own names.
+	OfKind bool
 }
 
 // Plan explores a drafted plan. topics are entities that the caller knows.
@@ -97,6 +99,7 @@ func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question str
 		domains: map[string][]store.EntityID{}, links: map[string][]store.EntityID{}, valued: map[string]bool{},
 		vectors: map[string][]float32{}, cosines: map[store.RelationID]map[string]float32{},
 		bound: map[string][]store.RelationID{}, named: map[string][]store.RelationID{},
+		ofName: map[string][]store.EntityID{},
 		starts: map[walk.Step][]store.EntityID{}}
 	e.findTypes()
 	if err := e.findUniform(); err != nil {
@@ -136,6 +139,7 @@ type explorer struct {
 	types   []store.RelationID            // relations such as "type" and "instance of"
 	sorts   [][]store.RelationID          // relations such as "genre", then such as "occupation", where no type says it
 	named   map[string][]store.RelationID // the relations that names end in
+	ofName  map[string][]store.EntityID   // what has a kind in its name, where nothing else says it
 	// isUniform reports that the graph tells no kinds of things apart.
 	isUniform bool
 	patterns  []Pattern
@@ -181,6 +185,9 @@ func (e *explorer) explore() error {
 			continue
 		}
 		o := open{clause: p.Clause, pattern: m}
+		if e.ofName[m.GetEnd().GetEntity()] != nil {
+			continue
+		}
 		isRow, err := e.isRow(o)
 		if err != nil {
 			return err

@@ -66,6 +66,24 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 	putFirst(candidates, best)
 }
 
+// preferHead puts a relation first that ends in the last word of the pattern before one that has it as an attribute: a
+// line is what something is "on line" and not its line type.
+func (e *explorer) preferHead(o open, candidates []Candidate) {
+	head := o.phrase[strings.LastIndex(o.phrase, " ")+1:]
+	endsInHead := func(c Candidate) bool {
+		name := kgtext.Fold(e.lastName(c))
+		return c.Words == 1 && (name == head || strings.HasSuffix(name, " "+head))
+	}
+	if o.isType() || len(candidates) == 0 || candidates[0].Words < 1 || endsInHead(candidates[0]) {
+		return
+	}
+	first := candidates[0]
+	at := slices.IndexFunc(candidates, func(c Candidate) bool {
+		return endsInHead(c) && c.Joins == first.Joins && math.Abs(float64(c.Comparable-first.Comparable)) < 0.5
+	})
+	putFirst(candidates, max(at, 0))
+}
+
 // isTurned reports whether a candidate is one passive step, forward, of a verb that a phrase has in the active.
 func (e *explorer) isTurned(phrase string, c Candidate) bool {
 	verb, isPassive := kgtext.PassiveVerb(e.lastName(c))

@@ -185,6 +185,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		}
 		return cmp.Compare(Score(b, valued, joins)+common(b)-b.misfit, Score(a, valued, joins)+common(a)-a.misfit)
 	})
+	e.preferHead(o, candidates)
 	e.preferNamed(o, candidates)
 	e.preferVoice(o, candidates)
 	err := e.preferNearest(o.phrase, candidates)
@@ -268,8 +269,13 @@ func (e *explorer) lookElsewhere(o open, found bool) (elsewhere []Candidate, err
 		return e.everywhere(o.phrase, maxElsewhere)
 	}
 	column, isColumn := e.column(o.pattern.GetEnd().GetEntity())
+	ofName := e.ofName[o.pattern.GetEnd().GetEntity()]
 	switch {
 	case found:
+	case ofName != nil:
+		if o.start == nil {
+			e.domains[o.pattern.GetStart().GetVariable()] = sample(ofName, domainSize)
+		}
 	case isColumn:
 		elsewhere = []Candidate{column}
 	case e.isUniform && o.start == nil:

@@ -146,6 +146,9 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 	}
 	var wanted []string
 	for _, kind := range e.plannedTypes(v) {
+		if e.ofName[kind] != nil {
+			e.matchNames(e.ofName[kind], candidates)
+		}
 		classes, err := e.findClasses(e.links[kind])
 		if err != nil {
 			return err
@@ -166,6 +169,26 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 		}
 	}
 	return nil
+}
+
+// matchNames compares what lies beyond the known end with what has a kind in its name. The only candidate that leads to
+// such things is implied by the kind.
+func (e *explorer) matchNames(ofName []store.EntityID, candidates []Candidate) {
+	var matching *Candidate
+	matched := 0
+	for i := range candidates {
+		if c := &candidates[i]; len(c.ends) > 0 {
+			c.TypeMatch = slices.Contains(ofName, c.ends[0])
+			c.TypeMiss = !c.TypeMatch
+			if c.TypeMatch {
+				matching = c
+				matched++
+			}
+		}
+	}
+	if matched == 1 {
+		matching.Implied = 1
+	}
 }
 
 // findClasses returns those of some entities that things are of: the genre Country is no country.

@@ -105,6 +105,49 @@ func TestAKindThatACellSaysIsWhatHasIt(t *testing.T) {
 	}
 }
 
+func TestAKindThatNoTypeSaysIsWhatHasItInItsName(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Red Line", "length", "14"}, [3]string{"Blue Line", "length", "22"},
+		[3]string{"Red Line", "line type", "metro"}, [3]string{"Castle", "on line", "Red Line"},
+		[3]string{"Castle", "on line", "Blue Line"}, [3]string{"Harbour", "on line", "Blue Line"},
+		[3]string{"Harbour", "stop", "Castle"}, [3]string{"Castle", "zone", "2"}, [3]string{"Harbour", "zone", "3"})
+	ofKind := match(variable("x"), "type", entity("line"))
+	for _, c := range []struct {
+		name      string
+		clause    *graphv1.QueryClause
+		want      string
+		isImplied bool
+	}{
+		{"a number of theirs", match(variable("x"), "extent", variable("y")), "length", false},
+		{"what leads to them", match(variable("x"), "stop", entity("Castle")), "^on line", true},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{ofKind, c.clause},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		if !c.isImplied {
+			plan.Clauses = append(plan.Clauses, rank("y"))
+		}
+		terms, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which line is it", plan, nil)
+		if err != nil || !terms[0].OfKind || len(terms[0].Links) != 2 ||
+			len(patterns[0].Candidates)+len(patterns[0].Elsewhere) > 0 || show(g, patterns[1]) != c.want ||
+			patterns[1].Candidates[0].Implied == 1 != c.isImplied {
+			t.Errorf("%s: %+v, %v", c.name, patterns, err)
+		}
+	}
+}
+
+func TestARelationThatEndsInTheWordComesBeforeOneOfAnAttribute(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Red Line", "line type", "metro"}, [3]string{"Castle", "on line", "Red Line"})
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "line", entity("Red Line"))},
+		Result: &graphv1.QueryResult{Variable: "x"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which stations are there", plan, nil)
+	if err != nil || show(g, patterns[0]) != "on line" {
+		t.Errorf("%q, %v", show(g, patterns[0]), err)
+	}
+}
+
 func TestAKindThatACellSaysKeepsFewOfTheThingsOfANameToo(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph(

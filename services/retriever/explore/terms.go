@@ -55,7 +55,9 @@ func (e *explorer) link(topics []store.EntityID) error {
 		}
 		named := func(l link.Link) bool { return l.Match != link.Fuzzy }
 		if e.isType(name) {
-			e.preferLonger(&term, inQuestion)
+			if err := e.preferLonger(&term, inQuestion); err != nil {
+				return err
+			}
 		} else if e.preferWhole(&term, inQuestion); !slices.ContainsFunc(term.Links, named) {
 			if err := e.linkQualified(&term); err != nil {
 				return err
@@ -73,6 +75,18 @@ func (e *explorer) link(topics []store.EntityID) error {
 		}
 		e.addParts(&term)
 		fuzzyOnly := !slices.ContainsFunc(term.Links, named)
+		if fuzzyOnly && e.isType(name) {
+			ofName, err := e.findOfName(term)
+			if err != nil {
+				return err
+			}
+			if len(ofName) > 0 {
+				e.ofName[name], fuzzyOnly, term.OfKind, term.Links = ofName, false, true, nil
+				for _, id := range ofName[:min(len(ofName), shown)] {
+					term.Links = append(term.Links, link.Link{Entity: id, Mention: name, Match: link.Fuzzy})
+				}
+			}
+		}
 		for i, l := range term.Links {
 			if l.Match != link.Fuzzy || fuzzyOnly && i < 2 {
 				e.links[name] = append(e.links[name], l.Entity)
@@ -139,26 +153,68 @@ func (e *explorer) addNamed(term *Term) error {
 	return nil
 }
 
-// preferLonger puts a kind first that the question says more precisely: "major city" for city.
-func (e *explorer) preferLonger(term *Term, inQuestion []link.Link) {
+// preferLonger puts a kind first that the question says more precisely: "major city" for city. In a small graph without
+// kinds that is no thing of that name.
+func (e *explorer) preferLonger(term *Term, inQuestion []link.Link) error {
 	key := store.Fold(term.Name)
 	for _, q := range inQuestion {
 		name := store.Fold(e.snap.EntityName(q.Entity))
-		if strings.HasSuffix(name, " "+key) && kgtext.SharedWords(name, e.question) == 1 && q.Match != link.Exact &&
-			len(strings.Fields(name)) == len(strings.Fields(store.Fold(q.Mention))) {
-			q.Match = link.Exact
-			term.Links = append([]link.Link{q}, slices.DeleteFunc(term.Links,
-				func(l link.Link) bool { return l.Entity == q.Entity })...)
-			return
-		}
-		if name == key && q.Match == link.Exact {
+		if !strings.HasSuffix(name, " "+key) {
 			continue
 		}
-		if strings.HasSuffix(name, " "+key) && q.Match == link.Exact {
-			term.Links = append([]link.Link{q}, term.Links...)
-			return
+		isSaid := kgtext.SharedWords(name, e.question) == 1 && q.Match != link.Exact &&
+			len(strings.Fields(name)) == len(strings.Fields(store.Fold(q.Mention)))
+		if !isSaid && q.Match != link.Exact {
+			continue
+		}
+		isInstance, err := e.isInstance(q.Entity)
+		if err != nil {
+			return err
+		}
+		if isInstance && e.isTable() && len(e.types) == 0 {
+			continue
+		}
+		q.Match = link.Exact
+		term.Links = append([]link.Link{q}, slices.DeleteFunc(term.Links,
+			func(l link.Link) bool { return isSaid && l.Entity == q.Entity })...)
+		return nil
+	}
+	return nil
+}
+
+// shown is the number of links of a name that a caller may be told.
+const shown = 64
+
+// findOfName returns what has a kind in its name, if its name links to such things alone: the Red Line is a line, and
+// nothing is a Red Line. There is none where the graph is too large to tell, or says what things are.
+func (e *explorer) findOfName(term Term) (ids []store.EntityID, err error) {
+	kind := " " + store.Fold(term.Name)
+	isOne := func(id store.EntityID) bool { return strings.HasSuffix(store.Fold(e.snap.EntityName(id)), kind) }
+	if !e.isTable() || len(e.types) > 0 || len(term.Links) == 0 || !isOne(term.Links[0].Entity) {
+		return nil, nil
+	}
+	if isInstance, err := e.isInstance(term.Links[0].Entity); !isInstance || err != nil {
+		return nil, err
+	}
+	for id := range e.snap.Entities() {
+		if isOne(id) {
+			ids = append(ids, id)
 		}
 	}
+	return ids, nil
+}
+
+// isInstance reports whether the graph says something of an entity, and of nothing that it is one of that.
+func (e *explorer) isInstance(id store.EntityID) (bool, error) {
+	if e.areCells([]store.EntityID{id}) {
+		return false, nil
+	}
+	relations := slices.Concat(append(slices.Clone(e.sorts), e.types)...)
+	if len(relations) == 0 {
+		return true, nil
+	}
+	lists, err := e.snap.Edges(e.ctx, []store.EntityID{id}, store.In, relations)
+	return err == nil && len(lists[0]) == 0, err
 }
 
 // matchRank puts fuzzy matches behind all others.

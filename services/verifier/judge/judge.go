@@ -167,6 +167,16 @@ func (c *claimCase) mayList(v *view) bool {
 	})
 }
 
+// surelySame is the similarity from which on a relation says what a claim does, whatever else joins its names: who
+// lives in a town that nobody is born in was not born there.
+const surelySame = 0.8
+
+// isHeld reports whether a triple joins the subject and the object of a claim, by any relation: a course taught in
+// English, which is its language, has not its lecturer in the place of that.
+func (c *claimCase) isHeld() bool {
+	return slices.ContainsFunc(c.views, func(v *view) bool { return v.agrees && v.role == forward })
+}
+
 // isLocation reports whether a triple says in what its subject lies, and the claim no more than that.
 func (c *claimCase) isLocation(v *view) bool {
 	return v.role == forward && containsWord(v.GetTriple().GetRelation(), lyingIn) &&
@@ -179,7 +189,7 @@ func (c *claimCase) isLocation(v *view) bool {
 func (c *claimCase) rival() (best *view) {
 	for _, v := range c.views {
 		if v.agrees || v.role == inverse || !c.mayRival(v) || !c.differs(v) || c.saysOther(v) ||
-			v.single && c.mayList(v) {
+			v.single && c.mayList(v) || v.takesOther && v.similarity < surelySame && c.isHeld() {
 			continue
 		}
 		if best == nil || v.single && !best.single || v.single == best.single && v.similarity > best.similarity {

@@ -68,7 +68,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		!holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
-	fit := x.fit(best, phrase, end, len(found.GetCandidates()) == 1)
+	fit := x.fit(best, phrase, end, found.GetCandidates())
 	if fit < x.MinRelation {
 		return x.lacks(phrase, p)
 	}
@@ -76,13 +76,13 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		fit = min(fit, 0.45)
 	}
 	x.certain(0.45 + 0.75*fit)
-	if end != "" && !exclude {
+	if v := p.GetStart().GetVariable(); !exclude && (end == "" || x.isNamed(end)) && isInverse(best) &&
+		best.GetComparable() > 0.5 && x.ends[v] == nil {
+		x.ends[v], x.literals[v] = best, true
+	} else if end != "" && !exclude {
 		x.ends[end] = best
 		x.turned[end] = isAge(phrase) && kgtext.IsTime(relationOf(best)) ||
 			isAge(relationOf(best)) && kgtext.IsTime(phrase) && !isAge(phrase)
-	} else if v := p.GetStart().GetVariable(); !exclude && isInverse(best) && best.GetComparable() > 0.5 &&
-		x.ends[v] == nil {
-		x.ends[v], x.literals[v] = best, true
 	}
 	if exclude || !x.countsShared(p, best, links) {
 		x.add(p, best, links, exclude)
@@ -92,6 +92,13 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.addEndType(p, best, phrase)
 	}
 	return ""
+}
+
+// isNamed reports whether a variable stands for names of the plan.
+func (x *alignment) isNamed(variable string) bool {
+	return slices.ContainsFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetValues().GetVariable() == variable
+	})
 }
 
 // countsRanked ranks things by how many of something they have, where the knowledge graph has no number of these: "the
@@ -115,9 +122,12 @@ func (x *alignment) countsRanked(p *graphv1.QueryPattern, phrase string) bool {
 }
 
 // fit returns how well the relation that was taken fits a pattern, by what else the knowledge graph says.
-func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isOnly bool) float64 {
+func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string,
+	candidates []*graphv1.RelationCandidate) float64 {
 	fit := x.fitWords(best, phrase)
 	switch {
+	case asksAge.MatchString(x.question) && x.isOnlyBeginning(best, phrase, candidates):
+		fit = max(fit, 0.5)
 	case best.GetTypeMatch() && best.GetImplied() == 1: // the cell is of no other column
 		fit = max(fit, 0.5)
 	case best.GetTypeMatch():
@@ -132,13 +142,25 @@ func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string, isO
 	if best.GetJoins() {
 		fit = min(1, fit+0.25)
 	}
-	if phrase == "in" && isOnly {
+	if phrase == "in" && len(candidates) == 1 {
 		fit = max(fit, 0.55) // the place has no other relation
 	}
 	if kgtext.IsTime(phrase) && x.valued[end] && kgtext.IsTime(best.GetSteps()[len(best.GetSteps())-1].GetRelation()) {
 		fit = min(1, fit+0.2)
 	}
 	return fit
+}
+
+// asksAge is a question for what is oldest or newest.
+var asksAge = regexp.MustCompile(`(?i)\b(?:old|new|young)(?:er|est)\b`)
+
+// isOnlyBeginning reports whether a relation says when things began, as no other candidate does.
+func (x *alignment) isOnlyBeginning(best *graphv1.RelationCandidate, phrase string,
+	candidates []*graphv1.RelationCandidate) bool {
+	return beginsForm.MatchString(relationOf(best)) && x.saysSame(phrase, relationOf(best)) &&
+		!slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool {
+			return relationOf(c) != relationOf(best) && beginsForm.MatchString(relationOf(c))
+		})
 }
 
 // isOfRow reports whether a relation is said of a row, and not of the thing in a cell that is asked for: a race is in a
@@ -290,6 +312,17 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 			"in a table every row is one", nil)
 		x.plan.Clauses = append(x.plan.Clauses, after)
 		x.certain(0.75)
+		return ""
+	}
+	if term := x.terms[name]; term.GetOfKind() {
+		list := &graphv1.QueryValues{Variable: p.GetStart().GetVariable()}
+		for _, l := range term.GetLinks() {
+			list.Entities = append(list.Entities, l.GetEntity())
+		}
+		after := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: list}}
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after),
+			"these have it in their names", nil)
+		x.plan.Clauses = append(x.plan.Clauses, after)
 		return ""
 	}
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {

@@ -170,14 +170,20 @@ func TestAClaimIsAnsweredByAFlagOrSaidByItsRelation(t *testing.T) {
 
 func TestAKindInTheNamesOfThingsNeedsNoType(t *testing.T) {
 	t.Parallel()
+	unknown := &graphv1.TermCandidates{Name: "office"}
 	for _, c := range []struct {
 		name    string
 		things  []string
+		term    *graphv1.TermCandidates
 		doubted bool
 	}{
-		{"which all have it", []string{"Orla office", "Tessen Office"}, false},
-		{"which one lacks", []string{"Orla office", "Tessen"}, true},
-		{"of one thing alone", []string{"Orla office"}, true},
+		{"which all have it", []string{"Orla office", "Tessen Office"}, unknown, false},
+		{"which one lacks", []string{"Orla office", "Tessen"}, unknown, true},
+		{"of one thing alone", []string{"Orla office"}, unknown, true},
+		{"unless these are all of that kind", []string{"Orla"}, &graphv1.TermCandidates{Name: "office", OfKind: true,
+			Links: []*graphv1.EntityLink{link("Orla office", fuzzy, 0), link("Tessen Office", fuzzy, 0)}}, false},
+		{"and not what its name may mean", []string{"Orla"}, &graphv1.TermCandidates{Name: "office",
+			Links: []*graphv1.EntityLink{link("Orla office", fuzzy, 0.6), link("Tessen Office", fuzzy, 0.6)}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -188,12 +194,54 @@ func TestAKindInTheNamesOfThingsNeedsNoType(t *testing.T) {
 			got := query.New(query.DefaultConfig()).Align("which office has the most desks",
 				&graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("office"), "type", entity("office")),
 					match(variable("office"), "desks", variable("desks")), rank("desks")},
-					Result: &graphv1.QueryResult{Variable: "office"}}, nil,
+					Result: &graphv1.QueryResult{Variable: "office"}},
+				[]*graphv1.TermCandidates{c.term},
 				[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{desks}}})
 			if got.Plan == nil || (got.Reason != "") != c.doubted {
 				t.Errorf("got %v, reason %q", got.Plan, got.Reason)
 			}
 		})
+	}
+}
+
+func TestTheOldestIsWhatBeganFirst(t *testing.T) {
+	t.Parallel()
+	opened, closed := candidate("opened", .3, .1, numbers), candidate("closed", .3, .1, numbers)
+	for _, c := range []struct {
+		name       string
+		candidates []*graphv1.RelationCandidate
+		sure       bool
+	}{
+		{"by the only beginning", []*graphv1.RelationCandidate{opened, closed}, true},
+		{"not by one of two", []*graphv1.RelationCandidate{opened, candidate("founded", .3, .1, numbers)}, false},
+		{"nor by an end", []*graphv1.RelationCandidate{closed, opened}, false},
+	} {
+		got := query.New(query.DefaultConfig()).Align("which line is the oldest", &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(variable("line"), "date", variable("date")), rank("date")},
+			Result:  &graphv1.QueryResult{Variable: "line"}}, nil,
+			[]*graphv1.PatternCandidates{{Candidates: c.candidates}})
+		if sure := got.Confidence >= 0.8; sure != c.sure {
+			t.Errorf("%s: confidence %v, reason %q", c.name, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestTheValueOfANamedThingIsItself(t *testing.T) {
+	t.Parallel()
+	credits := candidate("credits", .4, .7, numbers)
+	credits.Steps[0].Inverse = true
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+		{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "thing",
+			Entities: []string{"Logic"}}}},
+		match(variable("credit"), "in", variable("thing")), match(variable("credit"), "value", variable("value"))},
+		Result: &graphv1.QueryResult{Variable: "value"}}
+	got := query.New(query.DefaultConfig()).Align("how many credits is Logic worth", plan,
+		[]*graphv1.TermCandidates{{Name: "Logic", Links: []*graphv1.EntityLink{link("Logic", exact, 1)}}},
+		[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{credits}},
+			{Clause: 2, Candidates: []*graphv1.RelationCandidate{credits}}})
+	want := "?thing is Logic; ?credit ← credits ?thing; ?credit"
+	if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != want {
+		t.Errorf("got %q, reason %q; want %q", text, got.Reason, want)
 	}
 }
 
