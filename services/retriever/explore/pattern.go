@@ -274,7 +274,7 @@ func (e *explorer) lookElsewhere(o open, found bool) (elsewhere []Candidate, err
 	case found:
 	case ofName != nil:
 		if o.start == nil {
-			e.domains[o.pattern.GetStart().GetVariable()] = sample(ofName, domainSize)
+			e.domains[o.pattern.GetStart().GetVariable()] = ofName
 		}
 	case isColumn:
 		elsewhere = []Candidate{column}

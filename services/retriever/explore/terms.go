@@ -82,7 +82,7 @@ func (e *explorer) link(topics []store.EntityID) error {
 			}
 			if len(ofName) > 0 {
 				e.ofName[name], fuzzyOnly, term.OfKind, term.Links = ofName, false, true, nil
-				for _, id := range ofName[:min(len(ofName), shown)] {
+				for _, id := range ofName {
 					term.Links = append(term.Links, link.Link{Entity: id, Mention: name, Match: link.Fuzzy})
 				}
 			}
@@ -182,11 +182,12 @@ func (e *explorer) preferLonger(term *Term, inQuestion []link.Link) error {
 	return nil
 }
 
-// shown is the number of links of a name that a caller may be told.
-const shown = 64
+// maxOfName is the number of things that a plan may list in place of their kind.
+const maxOfName = 64
 
 // findOfName returns what has a kind in its name, if its name links to such things alone: the Red Line is a line, and
-// nothing is a Red Line. There is none where the graph is too large to tell, or says what things are.
+// nothing is a Red Line. It returns none where the graph is too large to tell, says what things are, or has more of
+// them than a plan may list.
 func (e *explorer) findOfName(term Term) (ids []store.EntityID, err error) {
 	kind := " " + store.Fold(term.Name)
 	isOne := func(id store.EntityID) bool { return strings.HasSuffix(store.Fold(e.snap.EntityName(id)), kind) }
@@ -201,6 +202,9 @@ func (e *explorer) findOfName(term Term) (ids []store.EntityID, err error) {
 			ids = append(ids, id)
 		}
 	}
+	if len(ids) > maxOfName {
+		return nil, nil
+	}
 	return ids, nil
 }
 
@@ -209,7 +213,7 @@ func (e *explorer) isInstance(id store.EntityID) (bool, error) {
 	if e.areCells([]store.EntityID{id}) {
 		return false, nil
 	}
-	relations := slices.Concat(append(slices.Clone(e.sorts), e.types)...)
+	relations := slices.Concat(slices.Concat(e.sorts...), e.types)
 	if len(relations) == 0 {
 		return true, nil
 	}

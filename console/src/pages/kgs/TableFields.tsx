@@ -99,7 +99,9 @@ function KeyFields({ table, proposal }: { table: Table; proposal: ProposeColumns
         </select>
         <span class="hint">
           The column whose cells name the entity of each row.
-          {nameOf(proposal, look) ? ` They are codes; "${visible(nameOf(proposal, look))}" has the names.` : ""}
+          {nameOf(proposal, look)
+            ? ` They are codes; "${visible(nameOf(proposal, look))}" has the names.`
+            : ""}
         </span>
       </label>
       {key.by === "row" ? (
