@@ -18,8 +18,13 @@ func (x *alignment) fitWords(c *graphv1.RelationCandidate, phrase string) float6
 	trust := float64(kgtext.Trust(phrase, x.question)) // how far the words of the plan count
 	byPhrase, byQuestion, w := float64(c.GetPhraseScore()), float64(c.GetQuestionScore()), 0.55*trust
 	least := 0.0
-	if kgtext.IsLength(phrase) && kgtext.IsLength(relationOf(c)) && asksLength.MatchString(x.question) {
-		least = surelySaid // of films the length is a running time
+	isAmount := func(clause *graphv1.QueryClause) bool {
+		amount := clause.GetCondition().GetValue()
+		return amount != "" && kgtext.FoldWords(x.question).Mention(kgtext.Fold(amount+" "+relationOf(c)))
+	}
+	if kgtext.IsLength(phrase) && kgtext.IsLength(relationOf(c)) && asksLength.MatchString(x.question) ||
+		slices.ContainsFunc(x.draft.GetClauses(), isAmount) {
+		least = surelySaid // of films the length is a running time, and what is worth "8 credits" has so many
 	}
 	return max(least, min(1, w*byPhrase+(0.95-w)*byQuestion+0.15*max(trust*byPhrase, byQuestion)+
 		0.2*trust*float64(c.GetWords())))

@@ -226,6 +226,21 @@ func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 	}
 }
 
+func TestANumberBeforeTheNameOfARelationIsItsValue(t *testing.T) {
+	t.Parallel()
+	for question, sure := range map[string]bool{"which courses are worth 8 credits": true, "what is worth 8": false} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "worth", variable("worth")),
+			{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "worth",
+				Operator: graphv1.QueryOperator_QUERY_OPERATOR_EQUAL,
+				Operand:  &graphv1.QueryCondition_Value{Value: "8"}}}}}, Result: &graphv1.QueryResult{Variable: "x"}}
+		got := query.New(query.DefaultConfig()).Align(question, plan, nil, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate("credits", .34, .47, numbers)}}})
+		if isSure := got.Reason == "" && got.Confidence >= 0.8; isSure != sure {
+			t.Errorf("%s: confidence %v, reason %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestTheValueOfANamedThingIsItself(t *testing.T) {
 	t.Parallel()
 	credits := candidate("credits", .4, .7, numbers)
