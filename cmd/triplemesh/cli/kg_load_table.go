@@ -101,7 +101,7 @@ func showProposal(d *dialogue, name string, p table.Proposal, columns *retriever
 	if columns.GetRows() != "" {
 		key = fmt.Sprintf("each is an entity of its own, %q", columns.GetRows()+" 1")
 	}
-	if columns.GetName() != "" {
+	if columns.GetName() != "" && columns.GetSubject() != "" {
 		key = fmt.Sprintf("column %q has the code of each and %q the name", columns.GetSubject(), columns.GetName())
 	}
 	if kind := table.KindOf(cmp.Or(columns.GetRows(), columns.GetSubject())); kind != "" {

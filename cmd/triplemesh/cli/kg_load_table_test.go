@@ -12,6 +12,7 @@ import (
 
 func TestLoadProposesTheKeyOfATable(t *testing.T) {
 	const people = "rank,name,town,joined\n1,Ann,Rome,1 May 2014\n2,Bob,Rome,\n"
+	const courses = "course,title,room\nC1,Logic,A\nC2,Sets,B\n"
 	const medals = "who,metal\nAnn,gold\nAnn,silver\nBob,gold\n"
 	types := []*retrieverv1.TypedColumn{{Heading: "rank", Type: retrieverv1.ColumnType_COLUMN_TYPE_TEXT}}
 	for _, tt := range []struct {
@@ -32,6 +33,16 @@ func TestLoadProposesTheKeyOfATable(t *testing.T) {
 			want: &retrieverv1.Columns{Rows: "table"}, says: []string{`"table 1"`}},
 		{name: "or rows by a name", text: people, args: []string{"--rows=person"},
 			want: &retrieverv1.Columns{Rows: "person"}, says: []string{`"person 1", an instance of "person"`}},
+		{name: "and the names of codes", text: courses, args: []string{"--yes"},
+			want: &retrieverv1.Columns{Subject: "course", Name: "title"},
+			says: []string{`"course" has the code of each and "title" the name, an instance of "course"`, "name "}},
+		{name: "that were named", text: courses, args: []string{"--yes", "--name-column=room"},
+			want: &retrieverv1.Columns{Subject: "course", Name: "room"}},
+		{name: "unless they have a type", text: courses, args: []string{"--yes", "--type=title=text"},
+			want: &retrieverv1.Columns{Subject: "course", Types: []*retrieverv1.TypedColumn{{Heading: "title",
+				Type: retrieverv1.ColumnType_COLUMN_TYPE_TEXT}}}},
+		{name: "or rows have a name", text: courses, args: []string{"--rows=lesson"},
+			want: &retrieverv1.Columns{Rows: "lesson"}, says: []string{`"lesson 1"`}},
 		{name: "and asks nothing of a table of facts", text: "subject,relation,object\na,b,c\n"},
 		{name: "nor with columns named", text: people, args: []string{"--columns=name"},
 			want: &retrieverv1.Columns{Subject: "name"}},
