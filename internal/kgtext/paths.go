@@ -110,11 +110,11 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	if asksNoun.MatchString(question) {
 		least = hardlyFitsNoun
 	}
-	hardly := nearest.RelationScore != nil && nearest.GetRelationScore() < least
+	hardly := nearest.RelationScore != nil &&
+		(nearest.GetRelationScore() < least || hasNearer(ground, question, nearest))
 	asked := AskedNumber(question)
 	asksTime := asked != "" && !strings.HasPrefix(asked, "how ")
 	isOfLife := asksTime && namesLife(words) && !namesLife(question)
-	hardly = hardly || nearest.RelationScore != nil && hasNearer(ground, question, nearest)
 	if isOfLife || hardly && !isSaid(words, question) {
 		return nearest.GetTriple()
 	}
@@ -124,12 +124,11 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 // hasNearer reports whether a ground graph has a fact about the same thing whose relation fits a question much better
 // than that of a triple: of who teaches a course its lecturer, and not its department.
 func hasNearer(ground *graphv1.GroundGraph, question string, fact *graphv1.ScoredTriple) bool {
-	asked := FoldWords(question)
-	return slices.ContainsFunc(groundTriples(ground), func(t *graphv1.ScoredTriple) bool {
-		subject := t.GetTriple().GetSubject()
-		return subject == fact.GetTriple().GetSubject() && asked.Mention(Fold(subject)) &&
-			t.GetRelationScore() > fact.GetRelationScore()+clearlyNearer
-	})
+	subject := fact.GetTriple().GetSubject()
+	isNearer := func(t *graphv1.ScoredTriple) bool {
+		return t.GetTriple().GetSubject() == subject && t.GetRelationScore() > fact.GetRelationScore()+clearlyNearer
+	}
+	return FoldWords(question).Mention(Fold(subject)) && slices.ContainsFunc(groundTriples(ground), isNearer)
 }
 
 // isSaid reports whether a question has a word of a relation, or its role.

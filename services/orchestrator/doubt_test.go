@@ -135,6 +135,14 @@ func TestFactsAboutSomethingThatAQuestionDoesNotNameAreDoubted(t *testing.T) {
 	}
 }
 
+// runOfFacts is a run with an answer that is GROUNDED in facts.
+func runOfFacts(answer string, facts ...*graphv1.ScoredTriple) *orchestratorv1.Run {
+	return &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: answer}},
+		Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
+			PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
+				Subjects: []*graphv1.SubjectEvidence{{Triples: facts}}}}}}
+}
+
 func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 	scored := func(relation, object string, near float32, leastHop *float32) *graphv1.ScoredTriple {
 		return &graphv1.ScoredTriple{RelationScore: &near, LeastHopScore: leastHop,
@@ -169,10 +177,7 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 				Object: "Borg"}}}, false},
 		{"nothing names the answer", []*graphv1.ScoredTriple{scored("spouse / employer", "Borg", 0.7, stray)}, false},
 	} {
-		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Acme"}},
-			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
-				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
-					Subjects: []*graphv1.SubjectEvidence{{Triples: c.triples}}}}}}
+		run := runOfFacts("Acme", c.triples...)
 		doubtPath(run, "Who employs Anna Lind?")
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%s: %v %q", c.name, run.GetGrounding(), run.GetGroundingReason())
@@ -189,12 +194,8 @@ func TestANounAsksForARelationThatFits(t *testing.T) {
 		{"Who is the head of department of Anna Lind?", "department", false},
 		{"Who does Anna Lind report to?", "department", false},
 	} {
-		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Acme"}},
-			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
-				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
-					Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{{
-						RelationScore: proto.Float32(0.36), Triple: &graphv1.Triple{Subject: "Anna Lind",
-							Relation: c.relation, Object: "Acme"}}}}}}}}}
+		run := runOfFacts("Acme", &graphv1.ScoredTriple{RelationScore: proto.Float32(0.36),
+			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: c.relation, Object: "Acme"}})
 		doubtPath(run, c.question)
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%s: %v %q", c.question, run.GetGrounding(), run.GetGroundingReason())
@@ -211,12 +212,8 @@ func TestABirthIsNotWhenSomethingElseWas(t *testing.T) {
 		{"When did Anna Lind's career begin?", "activeYear", false},
 		{"How old is Anna Lind?", "birthYear", false},
 	} {
-		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "1982"}},
-			Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED, Graphs: &orchestratorv1.Run_PgAkv{
-				PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
-					Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{{
-						RelationScore: proto.Float32(0.5), Triple: &graphv1.Triple{Subject: "Anna Lind",
-							Relation: c.relation, Object: "1982"}}}}}}}}}
+		run := runOfFacts("1982", &graphv1.ScoredTriple{RelationScore: proto.Float32(0.5),
+			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: c.relation, Object: "1982"}})
 		doubtPath(run, c.question)
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%s by %s: %v %q", c.question, c.relation, run.GetGrounding(), run.GetGroundingReason())

@@ -46,15 +46,16 @@ func (c *kgLoad) proposeColumns(p *Program, in *input, columns *retrieverv1.Colu
 		return nil
 	}
 	named := c.KeyColumn != "" || c.Rows != ""
-	in.columns = &retrieverv1.Columns{Subject: proposal.Key, Separator: c.Separator, Rows: c.Rows,
-		Name: cmp.Or(c.NameColumn, proposal.Name), Types: columns.GetTypes()}
-	if c.NameColumn == "" && slices.ContainsFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {
+	in.columns = &retrieverv1.Columns{Subject: proposal.Key, Separator: c.Separator, Rows: c.Rows, Name: c.NameColumn,
+		Types: columns.GetTypes()}
+	isTyped := slices.ContainsFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {
 		return t.GetHeading() == proposal.Name
-	}) {
-		in.columns.Name = ""
+	})
+	if c.NameColumn == "" && c.Rows == "" && !isTyped {
+		in.columns.Name = proposal.Name
 	}
 	if c.Rows != "" {
-		in.columns.Subject, in.columns.Name = "", c.NameColumn
+		in.columns.Subject = ""
 	} else if proposal.Key == "" {
 		in.columns.Rows = proposal.RowName
 	}

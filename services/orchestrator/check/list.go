@@ -91,7 +91,7 @@ var naming = regexp.MustCompile(`(?i)\b(?:(?:full|former|other|official|native|b
 
 // linkNamed links the subjects of claims of which the knowledge graph has nothing but that they are other names of
 // something to that, and reports whether there are any: 1928 SJ, the former name of an asteroid.
-func (g *gathering) linkNamed(byName map[string]surroundings) (any bool) {
+func (g *gathering) linkNamed(byName map[string]surroundings) (linked bool) {
 	for _, c := range g.req.GetClaims() {
 		for _, l := range c.GetSubjects() {
 			triples := byName[l.GetEntity()].triples
@@ -102,12 +102,12 @@ func (g *gathering) linkNamed(byName map[string]surroundings) (any bool) {
 				if naming.MatchString(kgtext.VerbaliseRelation(t.GetRelation())) {
 					c.Subjects = append(c.Subjects, &graphv1.EntityLink{Entity: t.GetSubject(), Mention: l.GetMention(),
 						Match: graphv1.LinkMatch_LINK_MATCH_ALIAS, Score: l.GetScore()})
-					any = true
+					linked = true
 				}
 			}
 		}
 	}
-	return any
+	return linked
 }
 
 // inside adds the triples that connect competing values with the claims' objects: a person born in

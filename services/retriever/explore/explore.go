@@ -181,13 +181,11 @@ func (e *explorer) explore() error {
 	for i := range e.patterns { // what nothing is by its type may be it by the relations, which are known now
 		p := &e.patterns[i]
 		m := e.plan.GetClauses()[p.Clause].GetMatch()
-		if kgtext.DescribeRelation(m) != "type" || len(p.Candidates)+len(p.Elsewhere) > 0 {
+		if kgtext.DescribeRelation(m) != "type" || len(p.Candidates)+len(p.Elsewhere) > 0 ||
+			e.ofName[m.GetEnd().GetEntity()] != nil {
 			continue
 		}
 		o := open{clause: p.Clause, pattern: m}
-		if e.ofName[m.GetEnd().GetEntity()] != nil {
-			continue
-		}
 		isRow, err := e.isRow(o)
 		if err != nil {
 			return err

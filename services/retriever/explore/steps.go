@@ -174,20 +174,20 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 // matchNames compares what lies beyond the known end with what has a kind in its name. The only candidate that leads to
 // such things is implied by the kind.
 func (e *explorer) matchNames(ofName []store.EntityID, candidates []Candidate) {
-	var matching *Candidate
-	matched := 0
+	var matching []*Candidate
 	for i := range candidates {
-		if c := &candidates[i]; len(c.ends) > 0 {
-			c.TypeMatch = slices.Contains(ofName, c.ends[0])
-			c.TypeMiss = !c.TypeMatch
-			if c.TypeMatch {
-				matching = c
-				matched++
-			}
+		c := &candidates[i]
+		if len(c.ends) == 0 {
+			continue
+		}
+		c.TypeMatch = slices.Contains(ofName, c.ends[0])
+		c.TypeMiss = !c.TypeMatch
+		if c.TypeMatch {
+			matching = append(matching, c)
 		}
 	}
-	if matched == 1 {
-		matching.Implied = 1
+	if len(matching) == 1 {
+		matching[0].Implied = 1
 	}
 }
 

@@ -171,7 +171,7 @@ func (e *explorer) preferLonger(term *Term, inQuestion []link.Link) error {
 		if err != nil {
 			return err
 		}
-		if isInstance && e.isTable() && len(e.types) == 0 {
+		if isInstance {
 			continue
 		}
 		q.Match = link.Exact
@@ -191,7 +191,7 @@ const maxOfName = 64
 func (e *explorer) findOfName(term Term) (ids []store.EntityID, err error) {
 	kind := " " + store.Fold(term.Name)
 	isOne := func(id store.EntityID) bool { return strings.HasSuffix(store.Fold(e.snap.EntityName(id)), kind) }
-	if !e.isTable() || len(e.types) > 0 || len(term.Links) == 0 || !isOne(term.Links[0].Entity) {
+	if len(term.Links) == 0 || !isOne(term.Links[0].Entity) {
 		return nil, nil
 	}
 	if isInstance, err := e.isInstance(term.Links[0].Entity); !isInstance || err != nil {
@@ -208,16 +208,17 @@ func (e *explorer) findOfName(term Term) (ids []store.EntityID, err error) {
 	return ids, nil
 }
 
-// isInstance reports whether the graph says something of an entity, and of nothing that it is one of that.
+// isInstance reports whether an entity of a small graph without kinds is a thing: the graph says something of it, and
+// of nothing that it is one of that.
 func (e *explorer) isInstance(id store.EntityID) (bool, error) {
-	if e.areCells([]store.EntityID{id}) {
+	if !e.isTable() || len(e.types) > 0 || e.areCells([]store.EntityID{id}) {
 		return false, nil
 	}
-	relations := slices.Concat(slices.Concat(e.sorts...), e.types)
-	if len(relations) == 0 {
+	sorts := slices.Concat(e.sorts...)
+	if len(sorts) == 0 {
 		return true, nil
 	}
-	lists, err := e.snap.Edges(e.ctx, []store.EntityID{id}, store.In, relations)
+	lists, err := e.snap.Edges(e.ctx, []store.EntityID{id}, store.In, sorts)
 	return err == nil && len(lists[0]) == 0, err
 }
 

@@ -81,7 +81,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		fit = min(fit, 0.45)
 	}
 	x.certain(0.45 + 0.75*fit)
-	if v := p.GetStart().GetVariable(); !exclude && (end == "" || x.isNamed(end)) && isInverse(best) &&
+	if v := p.GetStart().GetVariable(); !exclude && (end == "" || kgtext.IsListed(x.draft, end)) && isInverse(best) &&
 		best.GetComparable() > 0.5 && x.ends[v] == nil {
 		x.ends[v], x.literals[v] = best, true
 	} else if end != "" && !exclude {
@@ -97,13 +97,6 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.addEndType(p, best, phrase)
 	}
 	return ""
-}
-
-// isNamed reports whether a variable stands for names of the plan.
-func (x *alignment) isNamed(variable string) bool {
-	return slices.ContainsFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
-		return c.GetValues().GetVariable() == variable
-	})
 }
 
 // countsRanked ranks things by how many of something they have, where the knowledge graph has no number of these: "the
@@ -131,9 +124,8 @@ func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string,
 	candidates []*graphv1.RelationCandidate) float64 {
 	fit := x.fitWords(best, phrase)
 	switch {
-	case asksAge.MatchString(x.question) && x.isOnlyBeginning(best, phrase, candidates):
-		fit = max(fit, 0.5)
-	case best.GetTypeMatch() && best.GetImplied() == 1: // the cell is of no other column
+	case asksAge.MatchString(x.question) && x.isOnlyBeginning(best, phrase, candidates),
+		best.GetTypeMatch() && best.GetImplied() == 1: // the cell is of no other column
 		fit = max(fit, 0.5)
 	case best.GetTypeMatch():
 		fit = max(fit, 0.45)
@@ -270,17 +262,22 @@ func (x *alignment) add(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: links[0].GetEntity()}}
 	} else if len(links) > 1 {
 		v := x.newVariable()
-		list := &graphv1.QueryValues{Variable: v}
-		for _, l := range links {
-			list.Entities = append(list.Entities, l.GetEntity())
-		}
-		x.plan.Clauses = append(x.plan.Clauses, &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: list}})
+		x.plan.Clauses = append(x.plan.Clauses, listLinks(v, links))
 		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: v}}
 	}
 	after := wrap(out)
 	x.replaced(wrap(p), after, fmt.Sprintf("the relation fits the plan by %.2f and the question by %.2f",
 		best.GetPhraseScore(), best.GetQuestionScore()), best.GetExamples())
 	x.plan.Clauses = append(x.plan.Clauses, after)
+}
+
+// listLinks returns the clause by which a variable stands for the entities of links.
+func listLinks(variable string, links []*graphv1.EntityLink) *graphv1.QueryClause {
+	list := &graphv1.QueryValues{Variable: variable}
+	for _, l := range links {
+		list.Entities = append(list.Entities, l.GetEntity())
+	}
+	return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: list}}
 }
 
 // typePattern aligns a clause that says what a variable is. If the knowledge graph does not say that
@@ -320,11 +317,7 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if term := x.terms[name]; term.GetOfKind() {
-		list := &graphv1.QueryValues{Variable: p.GetStart().GetVariable()}
-		for _, l := range term.GetLinks() {
-			list.Entities = append(list.Entities, l.GetEntity())
-		}
-		after := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: list}}
+		after := listLinks(p.GetStart().GetVariable(), term.GetLinks())
 		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after),
 			"these have it in their names", nil)
 		x.plan.Clauses = append(x.plan.Clauses, after)

@@ -88,10 +88,10 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	for _, t := range terms {
 		x.terms[t.GetName()] = t
 	}
-	leadsNowhere := func(c *graphv1.RelationCandidate) bool { return len(c.GetSteps()) == 0 } // against the contract
+	lacksSteps := func(c *graphv1.RelationCandidate) bool { return len(c.GetSteps()) == 0 } // against the contract
 	for _, p := range patterns {
-		p.Candidates = slices.DeleteFunc(p.GetCandidates(), leadsNowhere)
-		p.Elsewhere = slices.DeleteFunc(p.GetElsewhere(), leadsNowhere)
+		p.Candidates = slices.DeleteFunc(p.GetCandidates(), lacksSteps)
+		p.Elsewhere = slices.DeleteFunc(p.GetElsewhere(), lacksSteps)
 		x.patterns[int(p.GetClause())] = p
 	}
 	if reason := x.align(); reason != "" {

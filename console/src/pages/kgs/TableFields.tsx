@@ -77,6 +77,7 @@ function KeyFields({ table, proposal }: { table: Table; proposal: ProposeColumns
   const { look, choose } = table;
   const key = keyOf(proposal, look);
   const keys = keysOf(proposal);
+  const name = nameOf(proposal, look);
   const rowName = look.rowName ?? proposal.rowName ?? "";
   return (
     <>
@@ -99,9 +100,7 @@ function KeyFields({ table, proposal }: { table: Table; proposal: ProposeColumns
         </select>
         <span class="hint">
           The column whose cells name the entity of each row.
-          {nameOf(proposal, look)
-            ? ` They are codes; "${visible(nameOf(proposal, look))}" has the names.`
-            : ""}
+          {name ? ` They are codes; "${visible(name)}" has the names.` : ""}
         </span>
       </label>
       {key.by === "row" ? (

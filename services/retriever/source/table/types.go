@@ -408,17 +408,21 @@ var (
 
 // chooseName takes the first column of names that tells all rows apart, if the key has codes.
 func (p *Proposal) chooseName() {
-	at := slices.IndexFunc(p.Columns, func(c Column) bool { return c.Heading == p.Key })
-	if at < 0 || p.Key == "" || p.Columns[at].Distinct < p.Rows || p.Columns[at].coded < p.Columns[at].Cells {
-		return
-	}
-	at = slices.IndexFunc(p.Columns, func(c Column) bool {
-		return c.Heading != p.Key && c.Type == Entity && c.coded == 0 && nameHeading.MatchString(c.Heading) &&
-			c.Cells == p.Rows && c.Distinct == p.Rows
+	hasCodes := slices.ContainsFunc(p.Columns, func(c Column) bool {
+		return c.Heading == p.Key && p.tellsApart(c) && c.coded == c.Cells
 	})
-	if at >= 0 {
+	at := slices.IndexFunc(p.Columns, func(c Column) bool {
+		return c.Heading != p.Key && p.tellsApart(c) && c.Type == Entity && c.coded == 0 &&
+			nameHeading.MatchString(c.Heading)
+	})
+	if hasCodes && at >= 0 {
 		p.Name = p.Columns[at].Heading
 	}
+}
+
+// tellsApart reports whether a column has a heading and another cell in each row.
+func (p *Proposal) tellsApart(c Column) bool {
+	return c.Heading != "" && c.Cells == p.Rows && c.Distinct == p.Rows && p.Rows > 0
 }
 
 var keyWords = regexp.MustCompile(`(?i)(?:^|[ _.-])(?:id|key|code|isbn|sku|uuid|no|number)$`)
@@ -443,7 +447,7 @@ func (p *Proposal) chooseKey(key string) error {
 		return nil
 	}
 	for _, c := range p.Columns {
-		whole := c.Heading != "" && c.Cells == p.Rows && c.Distinct == p.Rows && p.Rows > 0
+		whole := p.tellsApart(c)
 		if whole && c.Type == Entity && c.words <= proseWords*c.Cells {
 			p.Key = c.Heading
 			return nil
