@@ -104,7 +104,11 @@ test("a graph goes through its life: loaded, looked into, changed, rolled back, 
     await page.keyboard.press("Escape");
     await expect(page.getByRole("dialog")).toHaveCount(0);
     await page.getByRole("button", { name: "Drop films", exact: true }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Drop films" }).click();
+    // The click sometimes waits for ever for the load of what is one document; where it leads is expected below.
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: "Drop films" })
+      .click({ noWaitAfter: true });
     await expect(page).toHaveURL(/#\/kgs$/);
     await expect(page.locator(".kg-list").getByRole("link", { name: "wikidata" })).toBeVisible();
     await expect(page.locator(".kg-list").getByRole("link", { name: "films" })).toHaveCount(0);

@@ -37,7 +37,8 @@ export function Dialog({
       ref={box}
       class="dialog"
       aria-labelledby={id}
-      onClose={onClose}
+      // The browser tells of it in a later frame: by then another window may be open in place of one that is gone.
+      onClose={() => box.current && onClose()}
       onClick={(event) => event.target === box.current && onClose()}
       onKeyDown={(event) => event.key === "Escape" && onClose()}
     >
