@@ -104,7 +104,7 @@ test("a graph goes through its life: loaded, looked into, changed, rolled back, 
     await page.keyboard.press("Escape");
     await expect(page.getByRole("dialog")).toHaveCount(0);
     await page.getByRole("button", { name: "Drop films", exact: true }).click();
-    // The click sometimes waits for ever for the load of what is one document; where it leads is expected below.
+    // click() may wait for a load event that a change of the hash does not fire; the URL is expected below.
     await page
       .getByRole("dialog")
       .getByRole("button", { name: "Drop films" })

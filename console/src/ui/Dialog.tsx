@@ -37,7 +37,7 @@ export function Dialog({
       ref={box}
       class="dialog"
       aria-labelledby={id}
-      // The browser tells of it in a later frame: by then another window may be open in place of one that is gone.
+      // The event comes in a later frame, when another dialog may be open in place of one that was removed.
       onClose={() => box.current && onClose()}
       onClick={(event) => event.target === box.current && onClose()}
       onKeyDown={(event) => event.key === "Escape" && onClose()}
