@@ -41,6 +41,9 @@ func IsNumbered(name string) bool { return numbered.MatchString(name) }
 // AsksWho reports whether a question is for a person, or for what acts as one.
 func AsksWho(question string) bool { return asksWho.MatchString(question) }
 
+// AsksPlace reports whether a question is for a place: "where was", "in which city".
+func AsksPlace(question string) bool { return asksPlace.MatchString(question) }
+
 // AsksThings reports whether a question is for things of a kind, in the plural, which is no time: "which awards did".
 func AsksThings(question string) bool {
 	m := asksThings.FindStringSubmatch(question)
@@ -57,7 +60,9 @@ func IsValue(name string) bool {
 var (
 	asksThings = regexp.MustCompile(`(?i)^\s*(?:which|what) (\p{L}{3,}s) ` +
 		`(?:did|does|do|has|have|had|is|are|was|were)\b`)
-	asksWho    = regexp.MustCompile(`(?i)^\s*(?:by |to |with |for )?(?:who|whom|whose)\b`)
+	asksWho   = regexp.MustCompile(`(?i)^\s*(?:by |to |with |for )?(?:who|whom|whose)\b`)
+	asksPlace = regexp.MustCompile(`(?i)^\s*(?:(?:in|at|to|from|on) )?(?:where|(?:which|what) (?:city|country|town|` +
+		`village|state|province|county|region|continent|place|building|street))\b`)
 	asksNumber = regexp.MustCompile(`^(?:(?:in|on|at|since|from|until|by|to) )?` +
 		`(when|(?:what|which) (?:year|date|day|month|century|decade)|` +
 		`how (?:many|much|old|tall|high|long|far|deep|wide|heavy|fast))\b`)

@@ -47,6 +47,17 @@ func TestAskedNumber(t *testing.T) {
 	}
 }
 
+func TestAsksPlace(t *testing.T) {
+	for question, want := range map[string]bool{
+		"Where was Mara Vell born?": true, "In which city was Mara Vell born?": true, "which country is Orla in": true,
+		"When was Mara Vell born?": false, "Which floor is Orla on?": false, "Who is from where?": false,
+	} {
+		if got := kgtext.AsksPlace(question); got != want {
+			t.Errorf("%q asks for a place: %v", question, got)
+		}
+	}
+}
+
 func TestChooseAnswerForm(t *testing.T) {
 	for question, want := range map[string]graphv1.AnswerForm{
 		"Tell me about Velmora.":                                    text,

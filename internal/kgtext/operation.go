@@ -30,7 +30,7 @@ const (
 	superlatives = `largest|biggest|smallest|longest|shortest|highest|lowest|tallest|deepest|heaviest|lightest|` +
 		`fastest|slowest|richest|poorest|busiest|oldest|youngest|earliest|latest|newest|fewest|least`
 	// operationWords are the other words without one of which no pattern of this file matches.
-	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|` +
+	operationWords = `many|often|average|mean|sum|count|all|altogether|total|combined|number|first|last|top|` +
 		`most|no|not|never|difference|apart|lie|passed|between|after|before|since|until|from|except|excluding|` +
 		`without|other|besides|both|only|same|above|below|over|under|exceed|exceeds|exceeding`
 )
@@ -57,7 +57,7 @@ var (
 		`(?i)\b(?:` + superlatives + `|number of|most (?:recent|common|commonly|frequent)|` +
 			comparative + ` than)\b|` +
 			// "traverses most states", "has the most people", and not "most famous for".
-			`\bthe most\b|\bmost \p{L}*[^\PLu]s\W*$|` +
+			`\bthe most\b|\btop \p{L}{3,}er\b|\bmost \p{L}*[^\PLu]s\W*$|` +
 			// "Which genre do most films by A have", "who acts in most films of A".
 			`^(?:which|what) \p{L}+ (?:do|does|did) (most \p{L}{3,}s) (?:by|of|in|from|with)\b|` +
 			`\b(?:in|of) most \p{L}{3,}s\b|` +

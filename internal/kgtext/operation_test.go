@@ -103,6 +103,7 @@ func TestConditionIsWhatPicksSome(t *testing.T) {
 		"Which films of 1994 did Mara Vell direct?":    "of 1994",
 		"Which probes were launched in 1974?":          "in 1974",
 		"what is the largest lake":                     "largest",
+		"Who is the top scorer of Orla?":               "top scorer",
 		"Is Orla named after Mara Vell?":               "",
 		"who directed Orla":                            "",
 		"What is the ISBN number of Low Tide?":         "",

@@ -63,6 +63,7 @@ var roles = readRoles(map[string]map[string]string{
 		"population": "population inhabitants populous",
 		"area":       "area",
 		"density":    "density",
+		"price":      "price prices cost costs cheap cheapest expensive",
 		"code":       "code codes",
 	},
 })
@@ -180,12 +181,26 @@ func Kin(relation string) string {
 
 // noOneForm is a relation to what is nobody.
 var noOneForm = regexp.MustCompile(`\b(?:languages?|genres?|types?|categor(?:y|ies)|dates?|years?|places?|` +
-	`locations?|birthplace|colou?rs?|departments?|offices?|rooms?|zones?|semesters?)$`)
+	`locations?|birthplace|colou?rs?|departments?|offices?|rooms?|zones?|semesters?|cit(?:y|ies)|towns?|villages?|` +
+	`origin|floors?|address|nationality)$`)
 
 // LeadsToNoOne reports whether a relation says a language, a place, a date or the like, which is no answer to who.
 func LeadsToNoOne(relation string) bool {
 	return noOneForm.MatchString(Fold(VerbaliseRelation(relation)))
 }
+
+// formerForm says that something was so before.
+var formerForm = regexp.MustCompile(`(?i)\b(?:previous(?:ly)?|former(?:ly)?|predecessors?|preceded)\b|` +
+	`^(?:who|(?:which|what) \p{L}+) used to\b|\bdid\b.*\buse to\b|\bbefore\W*$`)
+
+// SaysFormer reports whether a question asks for what was so before, or a relation says that.
+func SaysFormer(text string) bool { return formerForm.MatchString(SplitCamelCase(text)) }
+
+// pastForm is a verb in the past tense, as far as its ending or an auxiliary tells.
+var pastForm = regexp.MustCompile(`(?i)\b(?:did|was|were|had|been|\p{L}{2,}ed)\b`)
+
+// IsPast reports whether a sentence is in the past tense, so that it may be about what is so no longer.
+func IsPast(sentence string) bool { return pastForm.MatchString(sentence) }
 
 // PassiveVerb returns the verb of a passive relation: "influenced" of "influenced by".
 func PassiveVerb(relation string) (verb string, isPassive bool) {

@@ -77,10 +77,32 @@ func TestSharesRole(t *testing.T) {
 		want bool
 	}{
 		{"born", "Date of birth", true}, {"born", "date of death", false}, {"wife", "spouse", true},
-		{"", "spouse", false},
+		{"", "spouse", false}, {"cost", "ticketPrice", true},
 	} {
 		if got := kgtext.SharesRole(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestSaysFormer(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"previous club": true, "formerTeam": true, "club": false,
+		"Which club did Mara Vell play for before?": true, "Who used to play for Orla?": true,
+		"Where did Mara Vell use to work?": true, "What is Orlin used to treat?": false,
+		"Did Mara Vell join before Per Holm?": false, "Who preceded Mara Vell?": true} {
+		if got := kgtext.SaysFormer(text); got != want {
+			t.Errorf("%q says what was before: %v", text, got)
+		}
+	}
+}
+
+func TestIsPast(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"Did Mara Vell play for Orla?": true, "Mara Vell played for Orla.": true,
+		"Does Mara Vell play for Orla?": false, "Mara Vell plays for Orla.": false, "Who has been there?": true} {
+		if got := kgtext.IsPast(text); got != want {
+			t.Errorf("%q is in the past tense: %v", text, got)
 		}
 	}
 }

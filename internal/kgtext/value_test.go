@@ -58,6 +58,8 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		"82,350 km²":                           {82350, "square kilometre"},
 		"82350 square kilometre":               {82350, "square kilometre"},
 		"about 3.5 million":                    {3.5e6, ""},
+		"30 min":                               {30, "minute"},
+		"20 mg":                                {20, "milligram"},
 		"-7.5 degrees":                         {-7.5, "degree"},
 		"6e3 metres":                           {6000, "metre"},
 		"90%":                                  {90, "percent"},

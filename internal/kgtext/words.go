@@ -105,10 +105,10 @@ func SameNoun(a, b string) bool {
 }
 
 // lengthForm are words for how long something takes.
-var lengthForm = regexp.MustCompile(`(?i)\b(?:running time|run ?time|duration|length|how long)\b`)
+var lengthForm = regexp.MustCompile(`(?i)\b(?:running time|run ?time|duration|length|how long|pages)\b`)
 
 // IsLength reports whether a text is about a length in space or time, by its words.
-func IsLength(text string) bool { return lengthForm.MatchString(text) }
+func IsLength(text string) bool { return lengthForm.MatchString(SplitCamelCase(text)) }
 
 var unitForm = regexp.MustCompile(`\([^)]*\)`)
 
