@@ -80,7 +80,8 @@ func Comparable(text string, kind store.Kind) bool {
 		return true
 	}
 	v := parseValue(text)
-	return v.isNumber || v.isDate
+	isName := strings.Contains(v.unit, " ") && !strings.Contains(v.unit, " per ") // 12 Elm Road
+	return v.isNumber && !isName || v.isDate
 }
 
 // chooseSort returns how most values of a variable are compared; day is whether a value that they

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -216,11 +217,13 @@ func (e *explorer) saysOther(phrase string, c Candidate) bool {
 	return kgtext.OtherRole(phrase, "", steps) != ""
 }
 
-// findMisfits returns what is taken from the score of a relation that cannot be meant: to dates and numbers, where the
-// question asks who; to a measure of what the plan counts, such as the floor area where floors are counted; of one of
-// several by its number, where the question has none: "1st runway length".
+// findMisfits returns what is taken from the score of a relation that cannot be meant: to what identifies, where values
+// are compared or counted; to dates and numbers, where the question asks who; to times, where it asks for a place; to a
+// measure of what the plan counts, such as the floor area where floors are counted; to what was so before, unless the
+// question asks for that; of one of several by its number, where the question has none: "1st runway length".
 func (e *explorer) findMisfits(o open) func(Candidate) float32 {
-	asksWho := kgtext.AsksWho(e.question) && e.isAsked(o)
+	asksWho, asksPlace := kgtext.AsksWho(e.question) && e.isAsked(o), kgtext.AsksPlace(e.question) && e.isAsked(o)
+	asksFormer := kgtext.SaysFormer(e.question)
 	counts := slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		rank := c.GetRank()
 		return rank.GetCount() && rank.GetVariable() == o.pattern.GetEnd().GetVariable()
@@ -228,14 +231,21 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 	return func(c Candidate) float32 {
 		name := e.lastName(c)
 		switch {
-		case asksWho && c.Comparable > 0.5, counts && kgtext.MeasuresOther(o.phrase, name):
+		case (counts || e.valued[o.pattern.GetEnd().GetVariable()]) && identifierForm.MatchString(kgtext.Fold(name)),
+			asksWho && c.Comparable > 0.5, asksPlace && kgtext.IsTime(name),
+			counts && kgtext.MeasuresOther(o.phrase, name):
 			return 1
+		case asksFormer != kgtext.SaysFormer(name):
+			return 0.3
 		case hasDigit(kgtext.WithoutUnit(name)) && !hasDigit(e.question):
 			return 0.2
 		}
 		return 0
 	}
 }
+
+// identifierForm is a relation to what identifies and measures nothing.
+var identifierForm = regexp.MustCompile(`\b(?:isbn|issn|ids?|identifier|codes?|(?:tele)?phone|fax|zip|postcode|sku)\b`)
 
 func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789") }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/walk"
@@ -24,10 +25,10 @@ func (e *explorer) isSmall() bool {
 	return info.Relations > 0 && info.Relations <= maxColumns && info.Entities <= domainSize*10
 }
 
-// findUniform finds out whether all things are of one kind, as far as the graph says: none, or that of the
-// rows of a table.
+// findUniform finds out whether all things are of one kind, as far as the graph says: none, or that of the rows of a
+// table, which may have a column "type" beside it.
 func (e *explorer) findUniform() error {
-	if e.isUniform = len(e.types) == 0; len(e.types) != 1 || !e.isSmall() {
+	if e.isUniform = len(e.types) == 0; e.isUniform || !e.isSmall() {
 		return nil
 	}
 	s := walk.Step{Relation: e.types[0]}
@@ -35,9 +36,35 @@ func (e *explorer) findUniform() error {
 	if err != nil {
 		return err
 	}
-	kinds, err := e.follow(sample(rows, sampled), []walk.Step{s})
-	e.isUniform = len(kinds) == 1
+	rows = sample(rows, sampled)
+	kinds, err := e.follow(rows, []walk.Step{s})
+	if err != nil {
+		return err
+	}
+	if e.isUniform = len(e.types) == 1 && len(kinds) == 1; e.isUniform || e.snap.Info().Relations < minColumns {
+		return nil
+	}
+	e.isUniform, err = e.haveAlike(rows)
 	return err
+}
+
+// minColumns is the number of relations from which on a graph that tells several kinds apart may be a table.
+const minColumns = 5
+
+// alikeFrom is the mean share of all relations from which on things that have them are rows of a table.
+const alikeFrom = 0.6
+
+// haveAlike reports whether things have most relations of the graph, as rows do.
+func (e *explorer) haveAlike(rows []store.EntityID) (bool, error) {
+	cells := 0
+	for _, id := range rows {
+		relations, err := e.snap.Relations(e.ctx, id, store.Out)
+		if err != nil {
+			return false, err
+		}
+		cells += len(relations)
+	}
+	return float64(cells) >= alikeFrom*float64(len(rows))*float64(e.snap.Info().Relations), nil
 }
 
 // findRows returns the relation of a table that most of its rows have: they are what a kind means there, whatever it
@@ -46,10 +73,15 @@ func (e *explorer) findRows(o open) []Candidate {
 	if !e.isTable() {
 		return nil
 	}
-	best := store.RelationID(0)
+	best, most := store.RelationID(0), 0
 	for r := range e.snap.Info().Relations {
-		if id := store.RelationID(r); e.snap.RelationTriples(id) > e.snap.RelationTriples(best) {
-			best = id
+		id := store.RelationID(r)
+		n := e.snap.RelationTriples(id)
+		if e.isPlanned(id, o.pattern.GetStart().GetVariable()) {
+			n += int(e.snap.Info().Triples) // drugs are what has a dose, if the question asks for that
+		}
+		if n > most {
+			best, most = id, n
 		}
 	}
 	c := Candidate{Steps: []walk.Step{{Relation: best}}, Coverage: 1, Triples: e.snap.RelationTriples(best)}
@@ -57,6 +89,15 @@ func (e *explorer) findRows(o open) []Candidate {
 		c.Implied = 1
 	}
 	return []Candidate{c}
+}
+
+// isPlanned reports whether the plan says of a variable what a relation does, in all of its words.
+func (e *explorer) isPlanned(r store.RelationID, variable string) bool {
+	return slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		return p.GetStart().GetVariable() == variable && variable != "" && kgtext.DescribeRelation(p) != "type" &&
+			e.matchWords(r, kgtext.DescribeRelation(p)) == 1
+	})
 }
 
 // column returns the column of a table that has the name of a kind, if its cells are no rows.

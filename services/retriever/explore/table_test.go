@@ -324,3 +324,96 @@ func TestARelationThatTwoClausesNameIsThatOfBoth(t *testing.T) {
 		t.Errorf("got %q and %q, %v", show(g, patterns[0]), show(g, patterns[1]), err)
 	}
 }
+
+// Each row has a kind beside that of all rows, and a code.
+func homes(columns ...string) (triples [][3]string) {
+	for row, kind := range map[string]string{"Old Mill": "house", "Lake View": "flat", "Park Loft": "loft"} {
+		for i, column := range columns {
+			triples = append(triples, [3]string{row, column, fmt.Sprint(len(row) * (i + 3))})
+		}
+		triples = append(triples, [3]string{row, "type", kind}, [3]string{row, "instance of", "home"},
+			[3]string{row, "garden", "yes"})
+	}
+	slices.SortFunc(triples, func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
+	return triples
+}
+
+func TestATableMayHaveAColumnOfKinds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		columns []string
+		others  [][3]string
+		isTable bool
+	}{
+		{"rows that have all columns", []string{"price", "area"}, nil, true},
+		{"things of different sorts", []string{"price", "area"}, [][3]string{{"Orla", "type", "town"},
+			{"Orla", "mayor", "Mara Vell"}, {"Mara Vell", "type", "person"}, {"Mara Vell", "born", "1961"},
+			{"Mara Vell", "spouse", "Per Holm"}, {"Per Holm", "type", "person"}, {"Per Holm", "employer", "Globex"},
+			{"Globex", "type", "company"}, {"Globex", "founded", "1990"}, {"Globex", "owner", "Orla"},
+			{"Globex", "staff", "40"}}, false},
+		{"few columns", nil, nil, false},
+	} {
+		g := storetest.NewGraph(append(c.others, homes(c.columns...)...)...)
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("garden"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which have a garden", plan, nil)
+		if isTable := err == nil && len(patterns[0].Elsewhere) > 0; isTable != c.isTable {
+			t.Errorf("%s: %+v, %v", c.name, patterns, err)
+		}
+	}
+}
+
+func TestWhatIdentifiesMeasuresNothing(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(homes("isbn", "size")...)
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "isbn books", variable("n")), rank("n")}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "what is the biggest home", plan, nil)
+	if err != nil || show(g, patterns[0]) == "isbn" {
+		t.Errorf("ranked by %q, %v", show(g, patterns[0]), err)
+	}
+}
+
+func TestWhatWasSoBeforeIsAskedFor(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Per Holm", "club", "Orla"}, [3]string{"Per Holm", "previous club", "Tessen"},
+		[3]string{"Mara Vell", "club", "Tessen"}, [3]string{"Mara Vell", "previous club", "Orla"})
+	for question, want := range map[string]string{"Which club does Per Holm play for?": "club",
+		"Which club did Per Holm play for before?": "previous club"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(entity("Per Holm"), "plays club for", variable("x"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, question, plan, nil)
+		if err != nil || show(g, patterns[0]) != want {
+			t.Errorf("%s: by %q, %v", question, show(g, patterns[0]), err)
+		}
+	}
+}
+
+func TestAKindMayBeACommonWordAndIsNoInstance(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Low Tide", "type", "play"}, [3]string{"Orla Agency", "type", "space agency"},
+		[3]string{"Low Tide", "price", "12"}, [3]string{"Orla Agency", "founded", "1971"})
+	for kind, want := range map[string]string{"play": "play", "agency": "space agency"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(kind))}}
+		terms, _, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which "+kind+" is it?", plan, nil)
+		if err != nil || len(terms[0].Links) != 1 || g.EntityName(terms[0].Links[0].Entity) != want {
+			t.Errorf("%s: %+v, %v", kind, terms, err)
+		}
+	}
+}
+
+func TestRowsAreWhatHasWhatTheQuestionAsksFor(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "born", "1961"}, [3]string{"Per Holm", "born", "1970"},
+		[3]string{"Ana Lind", "born", "1980"}, [3]string{"Orlin", "daily dose", "20"},
+		[3]string{"Tessin", "daily dose", "5"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("drug")), match(variable("x"), "daily dose", variable("n")), rank("n")}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which drug has the least daily dose?",
+		plan, nil)
+	if err != nil || show(g, patterns[1]) != "daily dose" {
+		t.Errorf("%+v, %v", patterns, err)
+	}
+}

@@ -30,7 +30,11 @@ func (e *explorer) link(topics []store.EntityID) error {
 			}
 		}
 		if len(term.Links) == 0 {
-			found, err := link.Entities(e.ctx, e.snap, e.encoder, name, linked)
+			text := name
+			if e.isType(name) {
+				text = strings.ToTitle(name[:1]) + name[1:] // a kind may be a common word: a play, a place
+			}
+			found, err := link.Entities(e.ctx, e.snap, e.encoder, text, linked)
 			if err != nil {
 				return err
 			}
@@ -54,6 +58,11 @@ func (e *explorer) link(topics []store.EntityID) error {
 			return err
 		}
 		named := func(l link.Link) bool { return l.Match != link.Fuzzy }
+		if e.isType(name) && len(e.types) > 0 {
+			if err := e.preferClasses(&term); err != nil {
+				return err
+			}
+		}
 		if e.isType(name) {
 			if err := e.preferLonger(&term, inQuestion); err != nil {
 				return err
@@ -151,6 +160,21 @@ func (e *explorer) addNamed(term *Term) error {
 		}
 	}
 	return nil
+}
+
+// preferClasses leaves out what is an instance of something and no kind, if the name may mean one: of an agency the
+// kind "space agency" and not one of that name.
+func (e *explorer) preferClasses(term *Term) error {
+	ids := make([]store.EntityID, len(term.Links))
+	for i, l := range term.Links {
+		ids[i] = l.Entity
+	}
+	classes, err := e.findClasses(ids)
+	if len(classes) > 0 {
+		isInstance := func(l link.Link) bool { return !slices.Contains(classes, l.Entity) }
+		term.Links = slices.DeleteFunc(term.Links, isInstance)
+	}
+	return err
 }
 
 // preferLonger puts a kind first that the question says more precisely: "major city" for city. In a small graph without

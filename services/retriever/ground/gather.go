@@ -15,9 +15,18 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 	for _, s := range g.kept {
 		isKept[s.Entity] = true
 	}
+	type list struct {
+		relation store.RelationID
+		object   store.EntityID
+	}
+	isList := map[list]bool{}
 	for _, h := range g.hits {
-		if !isKept[h.owner] && isKept[h.object] && g.snap.Degree(h.object, store.Out) == 0 {
-			h.owner = h.object // a topic that is the subject of nothing
+		isList[list{h.relation, h.object}] = isList[list{h.relation, h.object}] || isKept[h.owner] && isKept[h.object]
+	}
+	for _, h := range g.hits {
+		if !isKept[h.owner] && isKept[h.object] &&
+			(g.snap.Degree(h.object, store.Out) == 0 || isList[list{h.relation, h.object}]) {
+			h.owner = h.object // a topic that is the subject of nothing, or of which a kept subject says the same
 		}
 		candidates[h.owner] = append(candidates[h.owner], h)
 	}

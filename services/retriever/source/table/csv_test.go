@@ -215,6 +215,8 @@ func TestPropose(t *testing.T) {
 			[]table.Type{table.Entity, table.List, table.Entity}, nil},
 		"a semicolon of one cell is no list": {"a,b\nx,A;B\ny,C\n", "", "a",
 			[]table.Type{table.Entity, table.Entity}, nil},
+		"unless it lists what are cells of their own": {"a,b\nx,A;B\ny,B\nz,A\n", "", "a",
+			[]table.Type{table.Entity, table.List}, nil},
 		"lists between commas are warned of, places are not": {
 			"a,b,c\nx,\"Go, Rust\",\"Paris, France\"\ny,\"Rust, C\",\"Lyon, France\"\n", "", "a",
 			[]table.Type{table.Entity, table.Entity, table.Entity},

@@ -140,16 +140,19 @@ func splitList(text string, byCommas bool) []string {
 	return []string{text}
 }
 
-// areLists reports whether many cells list names, and whether some seem to, between commas: what comes behind a comma
-// begins another cell, unlike the countries of "Paris, France".
+// areLists reports whether cells list names, many of them or names that are cells of their own, and whether some seem
+// to, between commas: what comes behind a comma begins another cell, unlike the countries of "Paris, France".
 func areLists(cells []string) (surely, maybe bool) {
-	several, parts, words := 0, 0, 0
+	several, parts, words, isKnown := 0, 0, 0, true
 	begins, follows := map[string]bool{}, map[string]bool{}
 	for _, cell := range cells {
 		split := splitList(cell, false)
 		several += min(1, len(split)-1)
 		parts += len(split)
 		words += len(strings.Fields(cell))
+		for _, part := range split {
+			isKnown = isKnown && (len(split) == 1 || slices.Contains(cells, strings.TrimSpace(part)))
+		}
 		split = splitList(cell, true)
 		begins[strings.TrimSpace(split[0])] = true
 		for _, part := range split[1:] {
@@ -160,7 +163,8 @@ func areLists(cells []string) (surely, maybe bool) {
 		maybe = maybe || begins[part]
 	}
 	areNames := words <= listedWords*parts
-	return areNames && float64(several) >= max(2, listed*float64(len(cells))), areNames && maybe
+	isOften := float64(several) >= max(2, listed*float64(len(cells)))
+	return areNames && (isOften || several > 0 && isKnown), areNames && maybe
 }
 
 // Column is what is known of a column from a sample of its rows.
