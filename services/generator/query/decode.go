@@ -144,7 +144,7 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 	case "where", "is", "compare", "and":
 		b.readWhere(v, m.args)
 	case "most", "max", "maximum", "largest", "highest", "latest", "last", "top", "longest", "biggest", "greatest",
-		"most_recent", "newest", "best":
+		"most_recent", "newest", "youngest", "best":
 		b.rank(v, rankPhrase(name, text), true)
 	case "least", "min", "minimum", "smallest", "lowest", "earliest", "first", "shortest", "fewest", "oldest":
 		b.rank(v, rankPhrase(name, text), false)
@@ -166,12 +166,16 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		return b.attribute(v, cmp.Or(text, b.measureOf(v))), graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
 	case "exists", "any", "exist":
 		b.choose(v, m.args)
+		if text != "" && kgtext.IsListed(b.plan, v) {
+			b.attribute(v, text) // whether it has a garden
+		}
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "contains", "includes", "has":
 		b.contain(v, m.args)
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "get", "select_related", "values", "list", "return":
-		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (isKind(text, kind) || isKind(firstWord(text), kind)) {
+		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (isKind(text, kind) || isKind(firstWord(text), kind) ||
+			isKind(text[strings.LastIndex(text, " ")+1:], kind)) {
 			return v, 0 // the states of a state; of a name it is a relation: the genre of Genre("A")
 		}
 		return b.get(v, text), b.functionFor(text)

@@ -70,6 +70,10 @@ func (b *builder) choose(v string, args []argument) {
 				b.rank(v, phrase, isMost(word))
 				continue
 			}
+			if word, place, _ := strings.Cut(relation, " "); isPlaceWord(word) && place != "" && !a.negated {
+				b.pattern(v, word, entityTerm(place), false)
+				continue
+			}
 			b.pattern(v, TypeRelation, entityTerm(strings.TrimPrefix(relation, "is ")), a.negated)
 		case strings.EqualFold(a.value.text, "false"):
 			b.pattern(v, TypeRelation, entityTerm(strings.TrimPrefix(relation, "is ")), !a.negated)
@@ -168,6 +172,9 @@ func (b *builder) compare(v, phrase string, op graphv1.QueryOperator, value *cha
 	}
 	attribute := b.attribute(v, phrase)
 	other, _ := b.chain(value)
+	if kgtext.IsListed(b.plan, other) && op != equal && op != graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
+		other = b.attribute(other, phrase) // of the name itself nothing is more or less
+	}
 	b.add(compareClause(attribute, op, other))
 }
 

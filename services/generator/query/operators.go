@@ -30,7 +30,7 @@ func rankPhrase(method, text string) string {
 		return text
 	}
 	switch method {
-	case "latest", "last", "most_recent", "newest", "earliest", "first", "oldest":
+	case "latest", "last", "most_recent", "newest", "earliest", "first", "oldest", "youngest":
 		return "date"
 	case "longest", "shortest", "highest", "lowest":
 		return bestWord(method)
@@ -56,7 +56,7 @@ func bestWord(word string) string {
 		return "width"
 	case "cheapest", "priciest", "most expensive":
 		return "price"
-	case "oldest", "newest", "latest", "earliest", "most recent":
+	case "oldest", "youngest", "newest", "latest", "earliest", "most recent":
 		return "date"
 	}
 	return ""

@@ -66,6 +66,33 @@ func (r *repairer) groupEach() {
 	r.editPlan(before, "the question asks for one of each "+group)
 }
 
+// meanForm is "what is the average price of the books", of what the question names nothing of.
+var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the (?:average|mean|total|combined) ` +
+	`(\p{Ll}[\p{Ll} -]*?)(?: (?:of|for) (?:all )?(?:the )?(\p{Ll}+))?\W*$`)
+
+// readMean computes over all things what the question has the words of, where the draft takes a word for a name: "what
+// is the average ticket price" of Ticket(price).average().
+func (r *repairer) readMean() {
+	m := meanForm.FindStringSubmatch(r.question)
+	isName := func(c *graphv1.QueryClause) bool { return c.GetValues() != nil }
+	if group, _ := r.findGroup(); m == nil || group != "" || !slices.ContainsFunc(r.plan.GetClauses(), isName) {
+		return
+	}
+	before := r.describePlan()
+	b := newBuilder()
+	v := b.variable(cmp.Or(singularOf(m[2]), "thing"))
+	if m[2] != "" {
+		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(singularOf(m[2])))))
+	}
+	function := graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
+	if !meanQuestion.MatchString(r.question) {
+		function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
+	}
+	b.plan.Result = &graphv1.QueryResult{Variable: b.get(v, m[1]), Function: function}
+	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), b.plan.GetResult()
+	r.editPlan(before, "the question computes it of all")
+}
+
 // functionOfEach returns what the question wants computed of each group.
 func (r *repairer) functionOfEach(value string) graphv1.QueryFunction {
 	switch best := r.bestOf(value); {

@@ -195,6 +195,61 @@ func (r *repairer) describeNamed() {
 	}
 }
 
+// kindAsked is the kind that a question asks for, and the word behind it: "which actors play".
+var kindAsked = regexp.MustCompile(`(?i)^(?:(?:in|with|by|for|from|to|at|on|of) )?(?:which|what) (\p{L}+) (\p{L}+)`)
+
+// bestOfKindAsked is "who is the youngest astronaut".
+var bestOfKindAsked = regexp.MustCompile(`^who (?:is|was) the (?:most )?\p{L}{3,} (\p{L}+)\W*$`)
+
+// askKind asks for the things of the kind that the question asks for, where the draft asks for an attribute of these:
+// "which actors play in musicals" of Actor().get("plays in musicals"). Who is no time.
+func (r *repairer) askKind() {
+	root, result := r.root(), r.plan.GetResult()
+	fact, m := factOf(r.plan, result.GetVariable()), kindAsked.FindStringSubmatch(r.question)
+	if root == result.GetVariable() || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
+		kgtext.IsListed(r.plan, root) || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetMatch() != fact && slices.Contains(kgtext.ClauseVariables(c), result.GetVariable())
+	}) {
+		return
+	}
+	phrase := kgtext.DescribeRelation(fact)
+	if best := bestOfKindAsked.FindStringSubmatch(r.lower); best != nil && best[1] == phrase {
+		before := r.describePlan()
+		fact.Steps, fact.End = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase)
+		result.Variable = root
+		r.editPlan(before, "the question asks for the "+phrase)
+		return
+	}
+	asksKind := m != nil && kgtext.SameNoun(strings.ToLower(m[1]), kindOf(root)) &&
+		(strings.Contains(phrase, " ") || !kgtext.SameNoun(phrase, m[2])) // not of "which club colours"
+	if !asksKind && !(kgtext.AsksWho(r.question) && looksLikeTime(phrase)) {
+		return
+	}
+	before := r.describePlan()
+	if isCondition := asksKind && strings.Contains(phrase, " ") && r.sharesWord(phrase); !isCondition {
+		r.plan.Clauses = slices.DeleteFunc(r.plan.GetClauses(),
+			func(c *graphv1.QueryClause) bool { return c.GetMatch() == fact })
+	}
+	result.Variable = root
+	r.editPlan(before, "the question asks for the "+kindOf(root))
+}
+
+// stateAsked is "which orders are open", "how many books are in stock".
+var stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) ` +
+	`((?:in|on|for) (?:stock|use|sale|loan|rent)|\p{Ll}{3,})\W*$`)
+
+// addState says of the things that are asked for what the question says that they are, where the draft has no word of
+// it: "how many books are available" of Book().count().
+func (r *repairer) addState() {
+	m, root := stateAsked.FindStringSubmatch(r.question), r.root()
+	if m == nil || m[1] == "there" || len(kgtext.NewOpenWords(m[1])) == 0 || kgtext.IsListed(r.plan, root) ||
+		kgtext.SharedWords(m[1], r.describePlan()) > 0 {
+		return
+	}
+	r.insert(len(r.plan.GetClauses()), "the question asks for what is "+m[1],
+		matchClause(newPattern(root, TypeRelation, entityTerm(m[1]))))
+}
+
 // countOwn counts what the things that are asked for have, where the plan counts the things by it:
 // "which artist plays the most instruments".
 func (r *repairer) countOwn() {
@@ -273,6 +328,12 @@ func (r *repairer) countKind() {
 		before := kgtext.DescribeClause(c)
 		c.GetMatch().End = entityTerm(singularOf(m[1])) // Count() of "how many towns are there"
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "these are counted")
+		return
+	}
+	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 && typeOf(c) != "" &&
+		!kgtext.SameNoun(m[1], typeOf(c)) && m[1] != "movies" {
+		r.insert(1, "the question counts "+m[1], matchClause(newPattern(c.GetMatch().GetStart().GetVariable(),
+			TypeRelation, entityTerm(singularOf(m[1])))))
 		return
 	}
 	names := c.GetValues().GetEntities()

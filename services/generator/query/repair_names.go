@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -61,6 +62,10 @@ func (r *repairer) dropInvented() {
 			before := kgtext.DescribeClause(c)
 			c.GetMatch().Steps, c.GetMatch().End = []*graphv1.RelationStep{{Relation: "in"}}, entityTerm(place)
 			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question names "+place)
+		} else if word := r.adjectiveOf(name); word != "" && c.GetMatch() != nil && !isType && !inQuestion(name) {
+			before := kgtext.DescribeClause(c)
+			c.GetMatch().End = entityTerm(word)
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says "+word)
 		} else if name != "" && !isType && !inQuestion(name) {
 			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question does not name "+name)
 			continue
@@ -85,6 +90,18 @@ func (r *repairer) describeFlag(c *graphv1.QueryClause) bool {
 	p.Steps, p.End = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase)
 	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says "+phrase)
 	return true
+}
+
+// adjectiveOf returns the word of the question that is an adjective of a name: Spanish of Spain.
+func (r *repairer) adjectiveOf(name string) string {
+	words := strings.FieldsFunc(r.question, func(c rune) bool { return !unicode.IsLetter(c) })
+	at := slices.IndexFunc(words, func(w string) bool {
+		return w != strings.ToLower(w) && slices.Contains(kgtext.AdjectiveBases(kgtext.Fold(w)), kgtext.Fold(name))
+	})
+	if at < 0 || name == "" {
+		return ""
+	}
+	return words[at]
 }
 
 // takeWord puts the word of the question in the place of a kind that begins like it: dancer for dance.

@@ -147,8 +147,13 @@ func (r *repairer) turnRank() {
 		return
 	}
 	least, most := leastWord.MatchString(r.question), mostWord.MatchString(r.question)
-	if r.phraseOf(rank.GetVariable()) == "age" && youngest.MatchString(r.question) != oldest.MatchString(r.question) {
-		least, most = youngest.MatchString(r.question), oldest.MatchString(r.question)
+	isYoungest, isOldest := youngest.MatchString(r.question), oldest.MatchString(r.question)
+	switch phrase := r.phraseOf(rank.GetVariable()); {
+	case isYoungest == isOldest:
+	case phrase == "age":
+		least, most = isYoungest, isOldest
+	case looksLikeTime(phrase):
+		least, most = isOldest, isYoungest
 	}
 	if least == most || least != rank.GetDescending() {
 		return
@@ -160,7 +165,7 @@ func (r *repairer) turnRank() {
 
 func describeRankOf(rank *graphv1.QueryRank) string { return kgtext.DescribeClause(rankClause(rank)) }
 
-// The oldest has the greatest age and the earliest date of birth; leastWord and mostWord are of dates.
+// The oldest has the greatest age and the earliest date of birth.
 var (
 	youngest = regexp.MustCompile(`(?i)\b(?:younge(?:r|st)|newe(?:r|st))\b`)
 	oldest   = regexp.MustCompile(`(?i)\b(?:old|eld)e(?:r|st)\b`)

@@ -167,6 +167,6 @@ func (r *repairer) addPeriods() {
 }
 
 func looksLikeTime(phrase string) bool {
-	return slices.ContainsFunc([]string{"date", "year", "time", "when", "release"},
+	return slices.ContainsFunc([]string{"date", "year", "time", "when", "release", "birth", "born"},
 		func(word string) bool { return strings.Contains(phrase, word) })
 }

@@ -63,7 +63,7 @@ func (x *alignment) hears() bool {
 		return false
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAmount.MatchString(x.question):
 		bound := x.ends[x.plan.GetResult().GetVariable()]
-		return bound.GetComparable() > 0.5 && !x.measuresOther(bound)
+		return bound.GetComparable() > 0.5 && !x.measuresOther(bound) && !x.countsOther(bound)
 	case kgtext.AsksTime(x.question) && function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !x.usesTime():
 		return !yearForm.MatchString(x.question)
 	}
@@ -76,6 +76,17 @@ func (x *alignment) measuresOther(bound *graphv1.RelationCandidate) bool {
 	m := countedForm.FindStringSubmatch(x.question)
 	return m != nil && kgtext.SharesWord(m[1], relationOf(bound)) && kgtext.MeasuresOther(m[1], relationOf(bound))
 }
+
+// countsOther reports whether a plan returns a number of other things than the question counts: of bathrooms the number
+// of bedrooms, though the words are near to each other.
+func (x *alignment) countsOther(bound *graphv1.RelationCandidate) bool {
+	m := countedForm.FindStringSubmatch(x.question)
+	return m != nil && !kgtext.SharesWord(m[1], relationOf(bound)) && !kgtext.SharesRole(m[1], relationOf(bound)) &&
+		!amountForm.MatchString(kgtext.SplitCamelCase(relationOf(bound)))
+}
+
+// amountForm is a relation to a number of what it does not say.
+var amountForm = regexp.MustCompile(`(?i)\b(?:capacity|size|number|count|total|population|amount|quantity)\b`)
 
 // joinsNames reports whether the plan is of a variable that facts join with two names: what is the same of both.
 func (x *alignment) joinsNames() bool {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		!holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
-	fit := x.fit(best, phrase, end, found.GetCandidates())
+	fit := x.fit(p, best, found.GetCandidates())
 	if fit < x.MinRelation {
 		return x.lacks(phrase, p)
 	}
@@ -89,7 +90,7 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.turned[end] = isAge(phrase) && kgtext.IsTime(relationOf(best)) ||
 			isAge(relationOf(best)) && kgtext.IsTime(phrase) && !isAge(phrase)
 	}
-	if exclude || !x.countsShared(p, best, links) {
+	if exclude || !x.countsShared(p, best, links) && !x.askFlagged(p, best) {
 		x.add(p, best, links, exclude)
 	}
 	x.chosen[at] = best
@@ -120,8 +121,9 @@ func (x *alignment) countsRanked(p *graphv1.QueryPattern, phrase string) bool {
 }
 
 // fit returns how well the relation that was taken fits a pattern, by what else the knowledge graph says.
-func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string,
+func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate,
 	candidates []*graphv1.RelationCandidate) float64 {
+	phrase, end := kgtext.DescribeRelation(p), p.GetEnd().GetVariable()
 	fit := x.fitWords(best, phrase)
 	switch {
 	case asksAge.MatchString(x.question) && x.isOnlyBeginning(best, phrase, candidates),
@@ -142,10 +144,46 @@ func (x *alignment) fit(best *graphv1.RelationCandidate, phrase, end string,
 	if phrase == "in" && len(candidates) == 1 {
 		fit = max(fit, 0.55) // the place has no other relation
 	}
+	if x.isOnlyColumn(p, candidates) {
+		fit = max(fit, x.MinRelation)
+	}
+	if x.hasUnit(best, end) {
+		fit = max(fit, 0.5)
+	}
 	if kgtext.IsTime(phrase) && x.valued[end] && kgtext.IsTime(best.GetSteps()[len(best.GetSteps())-1].GetRelation()) {
 		fit = min(1, fit+0.2)
 	}
 	return fit
+}
+
+// isOnlyColumn reports whether nothing but one relation of rows, and what was so before, has what a pattern ends in:
+// who plays for a club has it as their club, whatever the plan calls that.
+func (x *alignment) isOnlyColumn(p *graphv1.QueryPattern, candidates []*graphv1.RelationCandidate) bool {
+	isNamed := p.GetEnd().GetEntity() != "" || kgtext.IsListed(x.draft, p.GetEnd().GetVariable())
+	relations := map[string]bool{}
+	for _, c := range candidates {
+		if !kgtext.SaysFormer(relationOf(c)) {
+			relations[kgtext.StepsKey(c.GetSteps())] = len(c.GetSteps()) == 1 && !isInverse(c)
+		}
+	}
+	return isNamed && len(relations) == 1 && slices.Contains(slices.Collect(maps.Values(relations)), true) &&
+		slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			return c.GetMatch() != nil && c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable()
+		})
+}
+
+// unitEnd is the unit at the end of the name of a relation: "prep time (min)".
+var unitEnd = regexp.MustCompile(`\(([^()]+)\)$`)
+
+// hasUnit reports whether a relation has the unit of the value that the plan compares its values with.
+func (x *alignment) hasUnit(c *graphv1.RelationCandidate, variable string) bool {
+	m := unitEnd.FindStringSubmatch(relationOf(c))
+	return m != nil && slices.ContainsFunc(x.draft.GetClauses(), func(clause *graphv1.QueryClause) bool {
+		cond := clause.GetCondition()
+		want, _ := kgtext.ParseQuantity("1 " + m[1])
+		q, isNumber := kgtext.ParseQuantity(cond.GetValue())
+		return isNumber && cond.GetVariable() == variable && kgtext.IsUnit(q.Unit) && q.Unit == want.Unit
+	})
 }
 
 // asksAge is a question for what is oldest or newest.
@@ -154,9 +192,9 @@ var asksAge = regexp.MustCompile(`(?i)\b(?:old|new|young)(?:er|est)\b`)
 // isOnlyBeginning reports whether a relation says when things began, as no other candidate does.
 func (x *alignment) isOnlyBeginning(best *graphv1.RelationCandidate, phrase string,
 	candidates []*graphv1.RelationCandidate) bool {
-	return beginsForm.MatchString(relationOf(best)) && x.saysSame(phrase, relationOf(best)) &&
+	return saysBeginning(relationOf(best)) && x.saysSame(phrase, relationOf(best)) &&
 		!slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool {
-			return relationOf(c) != relationOf(best) && beginsForm.MatchString(relationOf(c))
+			return relationOf(c) != relationOf(best) && saysBeginning(relationOf(c))
 		})
 }
 

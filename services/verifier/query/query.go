@@ -146,6 +146,7 @@ func valuedVariables(plan *graphv1.QueryPlan) map[string]bool {
 // align makes the clauses of the plan; it returns why it cannot.
 func (x *alignment) align() string {
 	x.dropDated()
+	x.rankColumn()
 	for i, c := range x.draft.GetClauses() {
 		var reason string
 		if x.dropped[i] {
@@ -320,11 +321,23 @@ func (x *alignment) entities(name string) []*graphv1.EntityLink {
 	if len(same) > 0 {
 		return same
 	}
+	if at := slices.IndexFunc(links, func(l *graphv1.EntityLink) bool {
+		return isFormOf(name, l.GetEntity())
+	}); at > 0 {
+		return links[at : at+1]
+	}
 	best := links[0]
-	if float64(best.GetScore()) < x.MinFuzzy || !spellsAlike(name, best.GetEntity()) {
+	isNear := float64(best.GetScore()) >= x.MinFuzzy && spellsAlike(name, best.GetEntity())
+	if !isNear && !isFormOf(name, best.GetEntity()) {
 		return nil
 	}
 	return links[:1]
+}
+
+// isFormOf reports whether a word is a name in the plural, or its adjective: French of France.
+func isFormOf(word, name string) bool {
+	word, name = kgtext.Fold(word), kgtext.Fold(name)
+	return kgtext.SameNoun(word, name) || slices.Contains(kgtext.AdjectiveBases(word), name)
 }
 
 // selectMeant returns which of several things of one name a variable stands for: those that have the
@@ -382,8 +395,8 @@ func (x *alignment) values(v *graphv1.QueryValues) string {
 func (x *alignment) certainLink(l *graphv1.EntityLink) {
 	switch l.GetMatch() {
 	case graphv1.LinkMatch_LINK_MATCH_FUZZY:
-		if kgtext.SameNoun(kgtext.Fold(l.GetMention()), kgtext.Fold(l.GetEntity())) {
-			return // in the plural
+		if isFormOf(l.GetMention(), l.GetEntity()) {
+			return
 		}
 		x.certain(0.7)
 	case graphv1.LinkMatch_LINK_MATCH_ALIAS:

@@ -152,7 +152,9 @@ func (x *alignment) checkSort() {
 		len(kgtext.NewOpenWords(m[1])) == 0 {
 		return
 	}
-	if text := strings.Join(kgtext.DescribePlan(x.plan), " "); kgtext.SharedWords(m[1], text) == 0 {
+	text := strings.Join(kgtext.DescribePlan(x.plan), " ")
+	isBase := func(name string) bool { return kgtext.Mentions(text, name) } // France, of which things are French
+	if kgtext.SharedWords(m[1], text) == 0 && !slices.ContainsFunc(kgtext.AdjectiveBases(kgtext.Fold(m[1])), isBase) {
 		x.doubt(fmt.Sprintf("the question asks for %s and the plan does not", m[1]))
 	}
 }
@@ -184,14 +186,29 @@ func (x *alignment) checkOpen() {
 		return
 	}
 	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
-		best, phrase := x.chosen[i], kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
+		best, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
+		phrase := kgtext.DescribeRelation(p)
+		isMeant := genericSize(phrase) && x.isOnlyNumber(i) || x.hasUnit(best, p.GetEnd().GetVariable())
 		open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(phrase)), kgtext.IsParticiple)
 		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
 		if best.GetWords() == 0 && !saysKind && len(open) > 0 && x.fitWords(best, phrase) < surelySaid &&
-			!x.saysSame(phrase, relationOf(best)) {
+			!x.saysSame(phrase, relationOf(best)) && !isMeant {
 			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
 		}
 	}
+}
+
+// isOnlyNumber reports whether the relation that was taken for a pattern is the only one to numbers that are no times:
+// a venue has no size but its capacity.
+func (x *alignment) isOnlyNumber(at int) bool {
+	isTime := func(c *graphv1.RelationCandidate) bool {
+		return kgtext.IsTime(relationOf(c)) || saysBeginning(relationOf(c))
+	}
+	best := x.chosen[at]
+	return best.GetComparable() > 0.8 && !isTime(best) && !slices.ContainsFunc(x.patterns[at].GetCandidates(),
+		func(c *graphv1.RelationCandidate) bool {
+			return c.GetComparable() > 0.5 && !isTime(c) && relationOf(c) != relationOf(best)
+		})
 }
 
 // saysSame reports whether a relation says what a phrase says, in other words: a year alone is when things came out,
@@ -201,11 +218,15 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 	case "year", "date", "time", "day":
 		return kgtext.IsTime(phrase) && kgtext.AsksTime(x.question)
 	}
-	isBegin := (isAge(phrase) || phrase == "date") && beginsForm.MatchString(relation)
+	isBegin := (isAge(phrase) || phrase == "date") && saysBeginning(relation)
 	return isBegin || kgtext.SharesRole(phrase, relation)
 }
 
-// beginsForm is a relation to when something began, by which it is old.
+// saysBeginning reports whether a relation says when something began, by which it is old.
+func saysBeginning(relation string) bool {
+	return beginsForm.MatchString(kgtext.SplitCamelCase(relation))
+}
+
 var beginsForm = regexp.MustCompile(`(?i)\b(?:founded|established|built|opened|birth|born|inception|launched)\b`)
 
 // asksPeriod is a question for a year, or for another time that no date is.

@@ -168,6 +168,54 @@ func isFlag(c *graphv1.RelationCandidate) bool {
 	})
 }
 
+// rankColumn ranks the rows of a table by a column of numbers, where the plan counts these as things: who scored the
+// most goals has the greatest number of goals.
+func (x *alignment) rankColumn() {
+	for i, c := range x.draft.GetClauses() {
+		p, columns := c.GetMatch(), x.patterns[i].GetElsewhere()
+		if p == nil || kgtext.DescribeRelation(p) != typeRelation || len(columns) == 0 ||
+			columns[0].GetComparable() < 0.8 || !isNamed(relationOf(columns[0]), p.GetEnd().GetEntity()) {
+			continue
+		}
+		number := p.GetStart().GetVariable()
+		at := slices.IndexFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
+			r := c.GetRank()
+			return r.GetCount() && r.GetVariable() == number && r.GetGroupBy() == x.draft.GetResult().GetVariable()
+		})
+		if at < 0 {
+			continue
+		}
+		rank := x.draft.GetClauses()[at].GetRank()
+		row := &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: rank.GetGroupBy()}}
+		for j, other := range x.draft.GetClauses() {
+			m := other.GetMatch()
+			if m.GetStart().GetVariable() == number && m.GetEnd().GetVariable() == rank.GetGroupBy() {
+				x.dropped[j] = true
+			}
+		}
+		c.Clause = &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{Start: row, End: p.GetStart(),
+			Steps: []*graphv1.RelationStep{{Relation: p.GetEnd().GetEntity()}}}}
+		rank.Count, rank.GroupBy, x.valued[number] = false, "", true
+		x.patterns[i] = &graphv1.PatternCandidates{Clause: uint32(i), Candidates: columns}
+		return
+	}
+}
+
+// askFlagged asks for the things of which a relation says yes, where the plan asks for its value: the captain of a club
+// is the one of its players who is a captain.
+func (x *alignment) askFlagged(p *graphv1.QueryPattern, best *graphv1.RelationCandidate) bool {
+	result, last := x.plan.GetResult(), len(best.GetSteps())-1
+	if v := p.GetEnd().GetVariable(); last < 1 || v == "" || v != result.GetVariable() || !isFlag(best) ||
+		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+		return false
+	}
+	thing, flag := proto.CloneOf(best), proto.CloneOf(best)
+	thing.Steps, flag.Steps = best.GetSteps()[:last], best.GetSteps()[last:]
+	x.add(p, thing, nil, false)
+	x.addFlag(&graphv1.QueryPattern{Start: p.GetEnd(), Steps: p.GetSteps(), End: p.GetEnd()}, flag, false)
+	return true
+}
+
 // addFlag adds that a relation says yes of a variable, or that it does not, where the plan says that it is what the
 // relation is called: hardy.
 func (x *alignment) addFlag(p *graphv1.QueryPattern, flag *graphv1.RelationCandidate, exclude bool) {
