@@ -142,6 +142,17 @@ func TestADenialIsOneOfTheText(t *testing.T) {
 	}
 }
 
+func TestADenialMayStandInTheObject(t *testing.T) {
+	for text, want := range map[string]bool{"Reik is not a captain.": true, "Is Reik a captain?": false} {
+		claims, _, err := claims.New(scriptedModel{text: "Reik | occupation | not captain"},
+			claims.DefaultConfig()).Read(t.Context(), text, "", llm.NewLedger(nil))
+		if err != nil || len(claims) != 1 || claims[0].GetNegated() != want ||
+			claims[0].GetTriple().GetObject() != "captain" {
+			t.Errorf("%s: got %v, %v", text, claims, err)
+		}
+	}
+}
+
 func TestOutputThatCannotBeUsed(t *testing.T) {
 	down := errors.New("down")
 	for _, c := range []struct {

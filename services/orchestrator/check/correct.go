@@ -91,12 +91,7 @@ func overlap(a, b *graphv1.TextSpan) bool {
 // nearest name of another claim only these. Extracted relations add to these words or omit some.
 func phrases(sentences []kgtext.Sentence, found []*Finding) []string {
 	within := func(f *Finding) int {
-		for i, s := range sentences {
-			if at := int(f.Extracted.GetSpan().GetStart()); at >= s.Start && at < s.End {
-				return i
-			}
-		}
-		return -1
+		return slices.IndexFunc(sentences, func(s kgtext.Sentence) bool { return beginsClaim(s, f) })
 	}
 	claims := map[int]int{}
 	for _, f := range found {
@@ -118,6 +113,12 @@ func phrases(sentences []kgtext.Sentence, found []*Finding) []string {
 		all[i] = cmp.Or(cutSpans(s, from, to, names...), cutSpans(s, start, end, names...))
 	}
 	return all
+}
+
+// beginsClaim reports whether a claim begins in a sentence.
+func beginsClaim(s kgtext.Sentence, f *Finding) bool {
+	at := int(f.Extracted.GetSpan().GetStart())
+	return at >= s.Start && at < s.End
 }
 
 // besideObject narrows a part of a text to what stands between a claim's object and the nearest name of

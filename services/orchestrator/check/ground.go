@@ -47,12 +47,15 @@ const (
 func (c *Checker) ground(ctx context.Context, q *question.Question, sentences []kgtext.Sentence, found []*Finding,
 	options *retrieverv1.GroundingOptions) (*verifierv1.JudgeClaimsRequest, error) {
 	g := &gathering{Checker: c, q: q, links: map[string][]*graphv1.EntityLink{}, req: &verifierv1.JudgeClaimsRequest{},
-		phrases: phrases(sentences, found)}
+		phrases: phrases(sentences, found), isPresent: map[int]bool{}}
 	claims := &graphv1.PseudoGraph{}
-	for _, f := range found {
+	for i, f := range found {
 		claims.Triples = append(claims.Triples, f.Extracted.GetTriple())
 		g.req.Claims = append(g.req.Claims, &verifierv1.ClaimToJudge{Triple: f.Extracted.GetTriple(),
 			Negated: f.Extracted.GetNegated()})
+		g.isPresent[i] = slices.ContainsFunc(sentences, func(s kgtext.Sentence) bool {
+			return beginsClaim(s, f) && !kgtext.IsPast(s.Text) && !kgtext.SaysFormer(s.Text)
+		})
 	}
 	var text []string
 	for _, s := range sentences {
@@ -79,6 +82,8 @@ type gathering struct {
 	req *verifierv1.JudgeClaimsRequest
 	// phrases are the text's words for each claim's relation.
 	phrases []string
+	// isPresent has the claims that say what is so now, and not what was.
+	isPresent map[int]bool
 	// near are the relations nearest to any words of each claim.
 	near []map[string]bool
 

@@ -42,6 +42,10 @@ func (g *gathering) list(ctx context.Context) error {
 	g.add(slices.Sorted(maps.Keys(byName)), byName)
 	for i, c := range g.req.GetClaims() {
 		c.Relations = matches(c, byName, g.near[i])
+		if g.isPresent[i] {
+			c.Relations = slices.DeleteFunc(c.Relations,
+				func(m *verifierv1.RelationMatch) bool { return kgtext.SaysFormer(m.GetRelation()) })
+		}
 	}
 	return nil
 }

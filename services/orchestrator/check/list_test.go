@@ -50,7 +50,7 @@ func TestASubjectThatIsOnlyANameIsWhatHasThatName(t *testing.T) {
 			q := question.New(&orchestratorv1.AskRequest{}, &orchestratorv1.Run{},
 				noop.NewTracerProvider().Tracer(""), nil)
 			g := &gathering{Checker: New(method.Stages{Retriever: listing{lines: c.lines}}), q: q,
-				near: []map[string]bool{{}},
+				near: []map[string]bool{{}}, isPresent: map[int]bool{},
 				req: &verifierv1.JudgeClaimsRequest{GroundGraph: &graphv1.GroundGraph{},
 					Claims: []*verifierv1.ClaimToJudge{{Triple: &graphv1.Triple{Subject: c.subject, Relation: "mass",
 						Object: "4"}, Subjects: []*graphv1.EntityLink{{Entity: c.subject, Mention: c.subject}}}}}}
@@ -65,5 +65,28 @@ func TestASubjectThatIsOnlyANameIsWhatHasThatName(t *testing.T) {
 				t.Errorf("also linked to %q, want %q", linked, c.want)
 			}
 		})
+	}
+}
+
+func TestWhatWasSoBeforeSaysNothingOfNow(t *testing.T) {
+	const subject = "Mara Vell"
+	for isPresent, want := range map[bool]string{true: "club", false: "club previous club"} {
+		q := question.New(&orchestratorv1.AskRequest{}, &orchestratorv1.Run{}, noop.NewTracerProvider().Tracer(""), nil)
+		g := &gathering{Checker: New(method.Stages{Retriever: listing{lines: []string{"Mara Vell | club | Orla",
+			"Mara Vell | previous club | Tessen"}}}), q: q, near: []map[string]bool{{}},
+			isPresent: map[int]bool{0: isPresent}, req: &verifierv1.JudgeClaimsRequest{
+				GroundGraph: &graphv1.GroundGraph{}, Claims: []*verifierv1.ClaimToJudge{{
+					Triple:   &graphv1.Triple{Subject: subject, Relation: "plays for", Object: "Tessen"},
+					Subjects: []*graphv1.EntityLink{{Entity: subject, Mention: subject}}}}}}
+		if err := g.list(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var relations []string
+		for _, m := range g.req.GetClaims()[0].GetRelations() {
+			relations = append(relations, m.GetRelation())
+		}
+		if got := strings.Join(relations, " "); got != want {
+			t.Errorf("in the present %v: %q, want %q", isPresent, got, want)
+		}
 	}
 }

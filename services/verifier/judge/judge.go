@@ -4,6 +4,7 @@ package judge
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -64,10 +65,14 @@ func Judge(req *verifierv1.JudgeClaimsRequest, cfg Config) []*verifierv1.Judgeme
 	return judgements
 }
 
+// surelyFlagged is the confidence in a verdict by a relation that says yes or no.
+const surelyFlagged = 0.9
+
 // judge decides a case. A denial is judged by the claim that it denies.
 func (c *claimCase) judge() *verifierv1.Judgement {
 	same, other := c.support(), c.rival()
-	if same != nil && other != nil && other.similarity > same.similarity+c.cfg.ContradictionSlack && other.single {
+	if same != nil && other != nil && other.similarity > same.similarity+c.cfg.ContradictionSlack && other.single &&
+		!c.isState(same) {
 		same = nil // both names fit, but in another relation: who was born there did not die there
 	}
 	if same == nil && !c.claim.GetNegated() {
@@ -78,7 +83,14 @@ func (c *claimCase) judge() *verifierv1.Judgement {
 			return j
 		}
 	}
+	flag := c.flag()
 	switch {
+	case flag != nil && strings.EqualFold(flag.value, "yes") != c.claim.GetNegated():
+		return c.verdict(verifierv1.Verdict_VERDICT_SUPPORTED, surelyFlagged, []*view{flag}, "", "%s says so",
+			c.graph(flag))
+	case flag != nil:
+		return c.verdict(verifierv1.Verdict_VERDICT_CONTRADICTED, surelyFlagged, []*view{flag}, "",
+			"%s says %s of it", c.graph(flag), flag.value)
 	case same != nil && c.claim.GetNegated():
 		return c.verdict(verifierv1.Verdict_VERDICT_CONTRADICTED, same.confidence, []*view{same}, "",
 			"the text denies what %s holds", c.graph(same))
@@ -113,7 +125,7 @@ func (c *claimCase) support() (best *view) {
 			slack = max(slack, c.cfg.ContradictionSlack) // a list that would be shown against another value
 		}
 		isNear := v.similarity >= c.cfg.MinSupport && v.similarity >= c.bestSimilarity-slack
-		if !v.agrees || !isNear && !c.isOnlyReading(v) && !c.isLocation(v) || c.saysOther(v) {
+		if !v.agrees || !isNear && !c.isOnlyReading(v) && !c.isLocation(v) && !c.isState(v) || c.saysOther(v) {
 			continue
 		}
 		if best == nil || v.similarity*v.confidence > best.similarity*best.confidence {
@@ -177,6 +189,47 @@ func (c *claimCase) isHeld() bool {
 	return slices.ContainsFunc(c.views, func(v *view) bool { return v.agrees && v.role == forward })
 }
 
+// wasHeld reports whether the claim's object stands where a view has another one by a relation to what was so before:
+// who played for a club that is their previous club.
+func (c *claimCase) wasHeld(of *view) bool {
+	relation := kgtext.Fold(kgtext.VerbaliseRelation(of.GetTriple().GetRelation()))
+	return slices.ContainsFunc(c.views, func(v *view) bool {
+		before := kgtext.VerbaliseRelation(v.GetTriple().GetRelation())
+		return v.agrees && v.role == forward && v.cosine > 0 && kgtext.SaysFormer(before) &&
+			kgtext.FoldWords(before).Mention(relation)
+	})
+}
+
+// flag returns the triple that says yes or no of what the claim says that its subject is: a captain, vegetarian. Of a
+// claim that it is the captain of something only no tells, since yes does not say of what.
+func (c *claimCase) flag() *view {
+	object := strings.Join(tokens(c.claim.GetTriple().GetObject()), " ")
+	role := strings.TrimSuffix(kgtext.Fold(kgtext.VerbaliseRelation(c.claim.GetTriple().GetRelation())), " of")
+	for _, v := range c.views {
+		relation := kgtext.Fold(kgtext.VerbaliseRelation(v.GetTriple().GetRelation()))
+		if isFlag(v.value) && v.role == forward && (relation == object ||
+			relation == role && strings.EqualFold(v.value, "no") && !isFlag(object)) {
+			return v
+		}
+	}
+	return nil
+}
+
+// isFlag reports whether a value is yes or no.
+func isFlag(value string) bool {
+	return strings.EqualFold(value, "yes") || strings.EqualFold(value, "no")
+}
+
+// isState reports whether no relation but that of a triple is known to have the claim's object, and the claim says no
+// more than that its subject is so: what has the status "sold" is sold.
+func (c *claimCase) isState(v *view) bool {
+	switch kgtext.Fold(kgtext.VerbaliseRelation(c.claim.GetTriple().GetRelation())) {
+	case "is", "is a", "are", "was", "were", "type", "status", "instance of":
+		return v.role == forward && (v.takes || c.bestTaking < 0)
+	}
+	return false
+}
+
 // isLocation reports whether a triple says in what its subject lies, and the claim no more than that.
 func (c *claimCase) isLocation(v *view) bool {
 	return v.role == forward && containsWord(v.GetTriple().GetRelation(), lyingIn) &&
@@ -189,7 +242,7 @@ func (c *claimCase) isLocation(v *view) bool {
 func (c *claimCase) rival() (best *view) {
 	for _, v := range c.views {
 		if v.agrees || v.role == inverse || !c.mayRival(v) || !c.differs(v) || c.saysOther(v) ||
-			v.single && c.mayList(v) || v.takesOther && v.similarity < surelySame && c.isHeld() {
+			v.single && c.mayList(v) || v.takesOther && v.similarity < surelySame && c.isHeld() || c.wasHeld(v) {
 			continue
 		}
 		if best == nil || v.single && !best.single || v.single == best.single && v.similarity > best.similarity {

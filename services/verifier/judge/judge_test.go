@@ -50,6 +50,8 @@ var kg = []string{
 	"Globex | author | Erik Halvorsen", "Globex | tags | pumps", "Globex | county | Tessen County, Orlanda",
 	"University of Tessen | location | Tessen", "Velmora | country | Orlanda", "Old Quarter | part of | Velmora",
 	"Orlanda | built | May 1950 - August 1956",
+	"Nils | captain | no", "Per | captain | yes", "Nils | club | Globex", "Nils | previous club | Laurel Films",
+	"Globex | status | sold",
 }
 
 // near are cosines of relations in other words to those of the knowledge graph.
@@ -64,6 +66,9 @@ var near = map[string][]*verifierv1.RelationMatch{
 	"knows of": {{Relation: "party", Score: .35, TakesObject: true},
 		{Relation: "employer", Score: .9, TakesObject: true}},
 	"teases":     {{Relation: "spouse", Score: .35, TakesObject: true}, {Relation: "employer", Score: .9}},
+	"is":         {{Relation: "status", Score: .1}, {Relation: "party", Score: .9}},
+	"plays for":  {{Relation: "club", Score: .7}},
+	"played for": {{Relation: "club", Score: .7}, {Relation: "previous club", Score: .5}},
 	"taught in":  {{Relation: "employer", Score: .6}, {Relation: "party", Score: .1, TakesObject: true}},
 	"unlike":     {{Relation: "employer", Score: .1}},
 	"led by":     {{Relation: "head of government", Score: .7}},
@@ -226,6 +231,15 @@ func TestJudge(t *testing.T) {
 		{"or of what joins things of one kind", "Anna | teases | Nils", false, "not-in-kg", ""},
 		{"a period in other words", "Orlanda | built | May 1950 to Aug. 1956", false, "not-in-kg", ""},
 		{"another period", "Orlanda | built | May 1950 to Aug. 1957", false, "contradicted", "May 1950 - August 1956"},
+		{"what a relation says yes of", "Per | occupation | a captain", false, "supported", ""},
+		{"what it says no of", "Nils | occupation | captain", false, "contradicted", ""},
+		{"a denial of that", "Nils | occupation | captain", true, "supported", ""},
+		{"no captain is none of a club", "Nils | captain of | Globex", false, "contradicted", ""},
+		{"a captain may be one of another club", "Per | captain of | Globex", false, "not-in-kg", ""},
+		{"yes stands in the place of no name", "Per | captain | Globex", false, "not-in-kg", ""},
+		{"what was so before", "Nils | played for | Laurel Films", false, "supported", ""},
+		{"and is so no longer", "Nils | plays for | Laurel Films", false, "contradicted", "Globex"},
+		{"a state by the only relation that has it", "Globex | is | sold", false, "supported", ""},
 		{"held at that time", "Velmora | led by | Brandt @1999..1999", false, "supported", ""},
 		{"held at another time", "Velmora | led by | Brandt @2010..2010", false, "contradicted", "Reik"},
 	} {

@@ -264,6 +264,8 @@ func (c *claimCase) differs(v *view) bool {
 	q, a := kgtext.ParseQuantity(said)
 	r, b := kgtext.ParseQuantity(v.value)
 	switch {
+	case isFlag(v.value) && !isFlag(said):
+		return false // what is said of it is another thing
 	case saidDate && heldDate:
 		return !isRough || max(d.Year-e.Year, e.Year-d.Year) > roughYears
 	case saidDate != heldDate && !(a && b): // a bare number may be a year
