@@ -328,6 +328,24 @@ func TestAValueIsNotWho(t *testing.T) {
 			t.Errorf("%q: a language doubted: %v", question, got)
 		}
 	}
+	for _, c := range []struct {
+		name, question, answer, relation string
+		doubted                          bool
+	}{
+		{"a date is no place", "In which city was Per Holm born?", "1997-09-09", "date of birth", true},
+		{"a floor is one", "Where is the archive?", "3", "floor", false},
+		{"a city owns nothing", "Who owns the Orla Hall?", "Tessen", "city", true},
+		{"what is so is not what was so before", "Which club did Per Holm play for before?", "Orla", "club", true},
+		{"what was so before", "Which club did Per Holm play for before?", "Orla", "previous club", false},
+	} {
+		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+			Answers: []*orchestratorv1.Answer{{Answer: c.answer, Evidence: []*graphv1.Triple{
+				{Subject: "x", Relation: c.relation, Object: c.answer}}}}}
+		doubtName(run, c.question)
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != c.doubted {
+			t.Errorf("%s: doubted %v, %s", c.name, got, run.GetGroundingReason())
+		}
+	}
 	film := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "300", Evidence: []*graphv1.Triple{
 		{Subject: "300", Relation: "director", Object: "Per Holm"}}}}}
 	if doubtName(film, "Which films did Per Holm direct?"); film.GetGroundingReason() != "" {

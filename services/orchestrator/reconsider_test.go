@@ -27,10 +27,30 @@ func aligns(mesh *stagetest.Mesh, confidence float32, doubt string) {
 	})
 }
 
+// alignsRank is aligns with a plan that ranks.
+func alignsRank(mesh *stagetest.Mesh, confidence float32) {
+	stagetest.Script(mesh, func(_ context.Context, req *verifierv1.AlignQueryPlanRequest) (
+		*verifierv1.AlignQueryPlanResponse, error) {
+		plan := proto.CloneOf(req.GetPlan())
+		plan.Clauses = append(plan.Clauses, &graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{
+			Rank: &graphv1.QueryRank{Variable: "who"}}})
+		return &verifierv1.AlignQueryPlanResponse{Plan: plan, Confidence: confidence, Reason: "another relation"}, nil
+	})
+}
+
 // readsWell makes the model one that reads most facts right.
 func readsWell(mesh *stagetest.Mesh) {
 	stagetest.Script(mesh, func(context.Context, *verifierv1.VerifyRequest) (*verifierv1.VerifyResponse, error) {
 		return &verifierv1.VerifyResponse{FixedGraph: &graphv1.FixedGraph{}, ReadingShare: .9}, nil
+	})
+}
+
+// readsBadly makes the model one that reads few facts right.
+func readsBadly(mesh *stagetest.Mesh) {
+	stagetest.Script(mesh, func(context.Context, *verifierv1.VerifyRequest) (*verifierv1.VerifyResponse, error) {
+		return &verifierv1.VerifyResponse{ReadingShare: .2, FixedGraph: &graphv1.FixedGraph{
+			Triples: []*graphv1.FixedTriple{{Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED,
+				Triple: stagetest.Triple("The Quiet Harbour", "director", stagetest.Director)}}}}, nil
 	})
 }
 
@@ -107,6 +127,15 @@ func TestAPlanAnswersWhatFactsDoNotSurelySay(t *testing.T) {
 				return nil, status.Error(codes.Unavailable, "down")
 			})
 		}, want: own, restarts: 1},
+		{name: "a plan that ranks answers what triples do not say which it is of", writes: director,
+			question: "who directed the longest film, The Quiet Harbour", script: func(m *stagetest.Mesh) {
+				alignsRank(m, .5)
+				readsBadly(m)
+			}, want: stagetest.Director, planned: true, restarts: 1},
+		{name: "unless the model reads well", writes: director,
+			question: "who directed the longest film, The Quiet Harbour", script: func(m *stagetest.Mesh) {
+				alignsRank(m, .5)
+			}, want: stagetest.Director},
 		{name: "paths that a ranker knows come before a plan", writes: director, sure: .99,
 			script: func(m *stagetest.Mesh) { ranks(m, .6) }, want: stagetest.Director},
 		{name: "a budget has no room for it", writes: oslo, change: func(req *orchestratorv1.AskRequest) {

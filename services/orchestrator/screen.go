@@ -12,6 +12,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
@@ -218,19 +219,10 @@ func pathOf(answer *orchestratorv1.Answer, text string) *kgtext.PathGroup {
 // doubtConditions doubts answers that were read off facts if the question picks some of them by a
 // condition that nothing in their evidence states: no triple says which film is the latest.
 func doubtConditions(run *orchestratorv1.Run, text string) {
-	if run.GetQuery() != nil || len(run.GetAnswers()) == 0 {
+	if run.GetQuery() != nil || len(run.GetAnswers()) == 0 || method.StatesCondition(run.GetAnswers(), text) {
 		return
 	}
-	condition := kgtext.Condition(text)
-	if condition == "" {
-		return
-	}
-	for _, t := range run.GetAnswers()[0].GetEvidence() {
-		if kgtext.FoldWords(kgtext.FormatFact(t)).Mention(kgtext.Fold(condition)) {
-			return
-		}
-	}
-	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", condition))
+	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", kgtext.Condition(text)))
 }
 
 // doubtNumber doubts answers to a question for a number or a date if none of them has a number: where
@@ -247,10 +239,20 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 // doubtName doubts a date or a number as the answer to a question for who or for things, and a language or a place as
 // one to who: when something was discovered does not say by whom, and how many awards there are not which.
 func doubtName(run *orchestratorv1.Run, text string) {
+	first := &orchestratorv1.Answer{}
+	if len(run.GetAnswers()) > 0 {
+		first = run.GetAnswers()[0]
+	}
+	if _, isDate := kgtext.ParseDate(first.GetAnswer()); isDate && kgtext.AsksPlace(text) {
+		doubt(run, "the question asks for a place, and the answer is a date")
+	}
+	isFormer := func(t *graphv1.Triple) bool { return kgtext.SaysFormer(t.GetRelation()) }
+	if kgtext.SaysFormer(text) && len(first.GetEvidence()) > 0 && !slices.ContainsFunc(first.GetEvidence(), isFormer) {
+		doubt(run, "the question asks for what was so before, and the triples do not say that it was")
+	}
 	if len(run.GetAnswers()) == 0 || !kgtext.AsksWho(text) && !kgtext.AsksThings(text) {
 		return
 	}
-	first := run.GetAnswers()[0]
 	isSubject := func(t *graphv1.Triple) bool { return t.GetSubject() == first.GetAnswer() } // the film 300
 	isNoOne := func(t *graphv1.Triple) bool {
 		return t.GetObject() == first.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())

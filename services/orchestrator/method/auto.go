@@ -226,10 +226,29 @@ func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty fl
 		(certainty > 0 || !says || // else the doubt about the words stays
 			!sameNames(answerNames(before.GetAnswers()), answerNames(planned.GetAnswers())))
 	isWeak := before.GetPgAkv().GetReadingShare() <= readsWell
-	if len(planned.GetAnswers()) > 0 && (isLikely || isWeak && !isRanked && !says) {
+	// Facts do not say which is the smallest, and a plan that ranks does, whatever it takes for its size.
+	isUnsaid := says && picks(planned.GetQuery().GetPlan()) && !StatesCondition(before.GetAnswers(), q.Text())
+	if len(planned.GetAnswers()) > 0 && (isLikely || isWeak && !isRanked && (!says || isUnsaid)) {
 		takePlan(q, planned, "; the facts do not surely say it, and a plan does")
 	}
 	return nil
+}
+
+// StatesCondition reports whether the evidence of the first answer states the condition by which a question picks some
+// of the things that facts lead to, or there is none: no triple says which film is the latest.
+func StatesCondition(answers []*orchestratorv1.Answer, text string) bool {
+	condition := kgtext.Condition(text)
+	return condition == "" || len(answers) > 0 && slices.ContainsFunc(answers[0].GetEvidence(),
+		func(t *graphv1.Triple) bool {
+			return kgtext.FoldWords(kgtext.FormatFact(t)).Mention(kgtext.Fold(condition))
+		})
+}
+
+// picks reports whether a plan ranks or compares.
+func picks(plan *graphv1.QueryPlan) bool {
+	return slices.ContainsFunc(plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetRank() != nil || c.GetCondition() != nil
+	})
 }
 
 // namesAll reports whether a plan has a word of each name that a question spells out in several.

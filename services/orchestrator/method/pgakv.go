@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -176,10 +177,64 @@ func (m PGAKV) answer(ctx context.Context, q *question.Question, g *orchestrator
 	err := m.Stages.answer(ctx, q, &generatorv1.GenerateAnswerRequest{
 		Question: q.Text(), Style: generatorv1.AnswerStyle_ANSWER_STYLE_FROM_GRAPH, FixedGraph: graph,
 	}, supportedTriples(graph))
-	if err != nil || !ranked {
+	switch {
+	case err != nil:
 		return err
+	case ranked:
+		return m.settle(ctx, q, g)
 	}
-	return m.settle(ctx, q, g)
+	completeList(q, g.GetGroundGraph())
+	return nil
+}
+
+// completeList adds to answers that have to do with what the question names the others of the ground graph that have:
+// of who visited a place all who did. Models read one of several lines.
+func completeList(q *question.Question, ground *graphv1.GroundGraph) {
+	answers := q.Snapshot().GetAnswers()
+	if len(answers) == 0 || kgtext.Condition(q.Text()) != "" || q.Request().GetOptions().GetAblation() !=
+		orchestratorv1.Ablation_ABLATION_UNSPECIFIED {
+		return
+	}
+	said := relationTo(q.Text(), answers[0], ground)
+	isListed := map[string]bool{}
+	for _, a := range answers {
+		isListed[kgtext.Fold(a.GetAnswer())] = true
+	}
+	complete := slices.Clone(answers)
+	for _, s := range ground.GetSubjects() {
+		for _, scored := range s.GetTriples() {
+			t := scored.GetTriple()
+			if name := kgtext.Fold(t.GetSubject()); t.GetRelation() == said.GetRelation() &&
+				t.GetObject() == said.GetObject() && !isListed[name] {
+				isListed[name] = true
+				complete = append(complete, tripleEvidence{t}.support([]string{t.GetSubject()})...)
+			}
+		}
+	}
+	if len(complete) > len(answers) {
+		conclude(q, joinNames(complete), complete, true)
+		q.Replace(joinNames(complete))
+	}
+}
+
+// relationTo returns the triple by which an answer is its subject and has to do with what a question names, of several
+// the one whose relation the question says best; nil if what it names says so itself: the head of a department.
+func relationTo(text string, answer *orchestratorv1.Answer, ground *graphv1.GroundGraph) *graphv1.Triple {
+	var best *graphv1.ScoredTriple
+	name := kgtext.Fold(answer.GetAnswer())
+	for _, s := range ground.GetSubjects() {
+		for _, scored := range s.GetTriples() {
+			t := scored.GetTriple()
+			switch {
+			case kgtext.Fold(t.GetObject()) == name && kgtext.Mentions(text, t.GetSubject()):
+				return nil
+			case kgtext.Fold(t.GetSubject()) == name && kgtext.Mentions(text, t.GetObject()) &&
+				(best == nil || scored.GetRelationScore() > best.GetRelationScore()):
+				best = scored
+			}
+		}
+	}
+	return best.GetTriple()
 }
 
 // settle chooses the answers with the highest expected F1 by the ranked paths and by what the model

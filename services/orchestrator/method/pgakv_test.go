@@ -7,10 +7,12 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	reflectorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/reflector/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
@@ -65,6 +67,57 @@ func TestRankedPathsSettleTheAnswersOfPgAkv(t *testing.T) {
 			}
 			if !c.fails && len(run.GetAnswers()[0].GetEvidence()) == 0 {
 				t.Error("the answer of a path has no evidence")
+			}
+		})
+	}
+}
+
+func TestAListIsWholeWhateverTheModelReads(t *testing.T) {
+	scored := func(fit float32, parts ...string) *graphv1.ScoredTriple {
+		return &graphv1.ScoredTriple{Triple: stagetest.Triple(parts[0], parts[1], parts[2]), RelationScore: &fit}
+	}
+	for _, c := range []struct {
+		name, question string
+		triples        []*graphv1.ScoredTriple
+		want           []string
+	}{
+		{"all that have to do with what the question names", "which cities lie on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "lies on", "Sel"), scored(.8, "Tessen", "lies on", "Sel"),
+			scored(.8, "Harn", "lies on", "Long")}, []string{"Orla", "Tessen"}},
+		{"by the relation that the question says", "which cities lie on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "lies on", "Sel"), scored(.2, "Orla", "twinned with", "Sel"),
+			scored(.2, "Harn", "twinned with", "Sel")}, []string{"Orla"}},
+		{"not where what it names says so itself", "what is the capital of Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Sel", "capital", "Orla"), scored(.5, "Orla", "city of", "Sel"),
+			scored(.5, "Tessen", "city of", "Sel")}, []string{"Orla"}},
+		{"nor where it asks for some of them", "which is the largest city on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "lies on", "Sel"), scored(.8, "Tessen", "lies on", "Sel")}, []string{"Orla"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mesh := stagetest.New(t)
+			stagetest.Script(mesh, func(context.Context, *retrieverv1.GroundGraphRequest) (
+				*retrieverv1.GroundGraphResponse, error) {
+				return &retrieverv1.GroundGraphResponse{GroundGraph: &graphv1.GroundGraph{
+					Subjects: []*graphv1.SubjectEvidence{{Subject: "Orla", Triples: c.triples}}}}, nil
+			})
+			stagetest.Script(mesh, func(context.Context, *verifierv1.VerifyRequest) (*verifierv1.VerifyResponse,
+				error) {
+				return &verifierv1.VerifyResponse{FixedGraph: &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{{
+					Triple: c.triples[0].GetTriple(), Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED}}}}, nil
+			})
+			stagetest.Script(mesh, func(context.Context, *generatorv1.GenerateAnswerRequest) (
+				*generatorv1.GenerateAnswerResponse, error) {
+				return &generatorv1.GenerateAnswerResponse{Text: "{Orla}", Answers: []string{"Orla"},
+					Form: graphv1.AnswerForm_ANSWER_FORM_ENTITIES}, nil
+			})
+			run, err := ask(t.Context(), t, mesh, askOptions{method: "pg-akv", text: c.question})
+			if got := answerNames(run); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("answers %q, %v; want %q", got, err, c.want)
+			}
+			for _, a := range run.GetAnswers() {
+				if len(a.GetEvidence()) == 0 {
+					t.Errorf("%s has no evidence", a.GetAnswer())
+				}
 			}
 		})
 	}
