@@ -19,14 +19,15 @@ func (b *planner) project(p *projection) {
 	}
 	renamed, aliases := map[string]string{}, map[string]expr{}
 	for _, item := range p.items {
-		v, ok := unwrap(item.value).(*variable)
-		if ok && expr(v) == item.value && b.variables[v.name] != "" {
-			renamed[item.name] = b.variables[v.name]
+		if v, ok := unwrap(item.value).(*variable); ok {
+			if known := b.variables[v.name]; known != "" {
+				renamed[item.name] = known
+			} else if alias := b.aliases[v.name]; alias != nil {
+				aliases[item.name] = alias // never an alias of a name, which may be its own
+			}
 			continue
 		}
-		if aliases[item.name] = item.value; ok && b.aliases[v.name] != nil {
-			aliases[item.name] = b.aliases[v.name] // never an alias of an alias, which may be its own
-		}
+		aliases[item.name] = item.value
 		if _, ok := unwrap(item.value).(*property); ok && !p.isReturn {
 			renamed[item.name] = b.operand(item.value)
 		}

@@ -14,6 +14,8 @@ func FuzzReadPlan(f *testing.F) {
 	f.Add(`MATCH (a)-[:R]->(b) WITH a, count(b) AS n RETURN a, n`)
 	f.Add(`MATCH (a)-[:R]->(b) WITH a, count(b) AS n, b.x AS m WITH a, round(m) AS n, n AS m WHERE n > 3 RETURN m`)
 	f.Add(`MATCH (a:P) OPTIONAL MATCH (a)-[:R]->(b) WITH a, count(b) AS n WHERE n = 0 RETURN a, n`)
+	f.Add(`MATCH (a)-[A]-(b) WITH A, (b) AS n RETURN n`)
+	f.Add(`MATCH (a)-[A]-(b) WITH (a) AS b, (b) AS a, A AS c RETURN c, a`)
 	f.Fuzz(func(t *testing.T, text string) {
 		plan, err := cypher.ReadPlan(text)
 		if err != nil {

@@ -272,6 +272,10 @@ func (b *builder) readWhere(v string, args []argument) {
 		b.addWhere(v, phrase, positional[1].text, positional[2:])
 		return
 	}
+	if relation, op := splitOperator(phrase); op != 0 && relation != "" { // "passed before"
+		b.compare(v, relation, op, positional[1])
+		return
+	}
 	b.addWhere(v, phrase, "=", positional[1:])
 }
 

@@ -55,6 +55,8 @@ func TestDecode(t *testing.T) {
 		{"a comparison with a name", `Thing("A").where("joined", "before", Thing("B")).exists()`,
 			"?thing is A; ?thing joined → ?joined; ?thing2 is B; ?thing2 joined → ?joined2; ?joined < ?joined2; " +
 				"is there any"},
+		{"an operator with what is compared", `Act("A").where("passed before", Act("B").get("passed"))`,
+			"?act is A; ?act passed → ?passed; ?act2 is B; ?act2 passed → ?passed2; ?passed < ?passed2; ?act"},
 		{"a name that is to be the same", `Film("A").where("director", "=", Person("B")).exists()`,
 			"?film is A; ?film director → ?director; ?person is B; ?director = ?person; is there any"},
 		{"things of a kind by their last word", `Drug(interacts_with="Orlin").get("interacting drugs")`,

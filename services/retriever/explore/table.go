@@ -73,6 +73,12 @@ func (e *explorer) findRows(o open) []Candidate {
 	if !e.isTable() {
 		return nil
 	}
+	for _, r := range e.lookUp(o.pattern.GetEnd().GetEntity()) { // parties are what somebody has as a party
+		s := walk.Step{Relation: r, Inverse: true}
+		if ends, err := e.subjects(s); err == nil && len(ends) > 0 && !e.areCells(ends[:1]) {
+			return []Candidate{{Steps: []walk.Step{s}, Implied: 1, Coverage: 1, Triples: e.snap.RelationTriples(r)}}
+		}
+	}
 	best, most := store.RelationID(0), 0
 	for r := range e.snap.Info().Relations {
 		id := store.RelationID(r)

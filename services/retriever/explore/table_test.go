@@ -404,6 +404,20 @@ func TestAKindMayBeACommonWordAndIsNoInstance(t *testing.T) {
 	}
 }
 
+func TestAKindThatARelationLeadsToIsItsEnds(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "party", "Greens"}, [3]string{"Mara Vell", "born", "1961"},
+		[3]string{"Per Holm", "born", "1970"}, [3]string{"Per Holm", "party", "Reds"},
+		[3]string{"Greens", "founded", "1989"}, [3]string{"Reds", "founded", "1904"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("party")), match(variable("x"), "age", variable("n")), rank("n")}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which party is the oldest?", plan, nil)
+	if err != nil || len(patterns[0].Elsewhere) != 1 || !patterns[0].Elsewhere[0].Steps[0].Inverse ||
+		show(g, patterns[1]) != "founded" {
+		t.Errorf("%+v, %v", patterns, err)
+	}
+}
+
 func TestRowsAreWhatHasWhatTheQuestionAsksFor(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Mara Vell", "born", "1961"}, [3]string{"Per Holm", "born", "1970"},
