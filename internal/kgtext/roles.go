@@ -190,7 +190,7 @@ func LeadsToNoOne(relation string) bool {
 }
 
 // formerForm says that something was so before.
-var formerForm = regexp.MustCompile(`(?i)\b(?:previous(?:ly)?|former(?:ly)?|predecessors?|preceded)\b|` +
+var formerForm = regexp.MustCompile(`(?i)\b(?:previous(?:ly)?|former(?:ly)?)\b|` +
 	`^(?:who|(?:which|what) \p{L}+) used to\b|\bdid\b.*\buse to\b|\bbefore\W*$`)
 
 // SaysFormer reports whether a question asks for what was so before, or a relation says that.

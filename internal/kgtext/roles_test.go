@@ -90,7 +90,7 @@ func TestSaysFormer(t *testing.T) {
 	for text, want := range map[string]bool{"previous club": true, "formerTeam": true, "club": false,
 		"Which club did Mara Vell play for before?": true, "Who used to play for Orla?": true,
 		"Where did Mara Vell use to work?": true, "What is Orlin used to treat?": false,
-		"Did Mara Vell join before Per Holm?": false, "Who preceded Mara Vell?": true} {
+		"Did Mara Vell join before Per Holm?": false, "Who preceded Mara Vell?": false} {
 		if got := kgtext.SaysFormer(text); got != want {
 			t.Errorf("%q says what was before: %v", text, got)
 		}

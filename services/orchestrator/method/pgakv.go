@@ -183,16 +183,19 @@ func (m PGAKV) answer(ctx context.Context, q *question.Question, g *orchestrator
 	case ranked:
 		return m.settle(ctx, q, g)
 	}
-	completeList(q, g.GetGroundGraph())
+	if q.Request().GetOptions().GetAblation() == orchestratorv1.Ablation_ABLATION_UNSPECIFIED {
+		completeList(q, g.GetGroundGraph())
+	}
 	return nil
 }
 
-// completeList adds to answers that have to do with what the question names the others of the ground graph that have:
-// of who visited a place all who did. Models read one of several lines.
+// completeList adds to who has to do with what the question names the others of the ground graph who have: of who
+// visited a place all who did. Models that are not known to read well read one of several lines.
 func completeList(q *question.Question, ground *graphv1.GroundGraph) {
-	answers := q.Snapshot().GetAnswers()
-	if len(answers) == 0 || kgtext.Condition(q.Text()) != "" || q.Request().GetOptions().GetAblation() !=
-		orchestratorv1.Ablation_ABLATION_UNSPECIFIED {
+	run := q.Snapshot()
+	answers := run.GetAnswers()
+	if len(answers) == 0 || !kgtext.AsksWho(q.Text()) || kgtext.Condition(q.Text()) != "" ||
+		run.GetPgAkv().GetReadingShare() > readsWell {
 		return
 	}
 	said := relationTo(q.Text(), answers[0], ground)
@@ -217,8 +220,9 @@ func completeList(q *question.Question, ground *graphv1.GroundGraph) {
 	}
 }
 
-// relationTo returns the triple by which an answer is its subject and has to do with what a question names, of several
-// the one whose relation the question says best; nil if what it names says so itself: the head of a department.
+// relationTo returns the triple by which an answer is its subject and has to do with the one thing that a question
+// names, of several the one whose relation the question says best; nil if that thing says so itself, as of the head of a
+// department, or if there are two.
 func relationTo(text string, answer *orchestratorv1.Answer, ground *graphv1.GroundGraph) *graphv1.Triple {
 	var best *graphv1.ScoredTriple
 	name := kgtext.Fold(answer.GetAnswer())
@@ -228,8 +232,10 @@ func relationTo(text string, answer *orchestratorv1.Answer, ground *graphv1.Grou
 			switch {
 			case kgtext.Fold(t.GetObject()) == name && kgtext.Mentions(text, t.GetSubject()):
 				return nil
-			case kgtext.Fold(t.GetSubject()) == name && kgtext.Mentions(text, t.GetObject()) &&
-				(best == nil || scored.GetRelationScore() > best.GetRelationScore()):
+			case kgtext.Fold(t.GetSubject()) != name || kgtext.SharedWords(t.GetObject(), text) < 1:
+			case best != nil && best.GetTriple().GetObject() != t.GetObject():
+				return nil
+			case best == nil || scored.GetRelationScore() > best.GetRelationScore():
 				best = scored
 			}
 		}

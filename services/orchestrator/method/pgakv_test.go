@@ -81,17 +81,22 @@ func TestAListIsWholeWhateverTheModelReads(t *testing.T) {
 		triples        []*graphv1.ScoredTriple
 		want           []string
 	}{
-		{"all that have to do with what the question names", "which cities lie on the Sel", []*graphv1.ScoredTriple{
-			scored(.8, "Orla", "lies on", "Sel"), scored(.8, "Tessen", "lies on", "Sel"),
-			scored(.8, "Harn", "lies on", "Long")}, []string{"Orla", "Tessen"}},
-		{"by the relation that the question says", "which cities lie on the Sel", []*graphv1.ScoredTriple{
-			scored(.8, "Orla", "lies on", "Sel"), scored(.2, "Orla", "twinned with", "Sel"),
-			scored(.2, "Harn", "twinned with", "Sel")}, []string{"Orla"}},
-		{"not where what it names says so itself", "what is the capital of Sel", []*graphv1.ScoredTriple{
-			scored(.8, "Sel", "capital", "Orla"), scored(.5, "Orla", "city of", "Sel"),
-			scored(.5, "Tessen", "city of", "Sel")}, []string{"Orla"}},
-		{"nor where it asks for some of them", "which is the largest city on the Sel", []*graphv1.ScoredTriple{
-			scored(.8, "Orla", "lies on", "Sel"), scored(.8, "Tessen", "lies on", "Sel")}, []string{"Orla"}},
+		{"all who have to do with what the question names", "who works on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "works on", "Sel"), scored(.8, "Tessen", "works on", "Sel"),
+			scored(.8, "Harn", "works on", "Long")}, []string{"Orla", "Tessen"}},
+		{"by the relation that the question says", "who works on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "works on", "Sel"), scored(.2, "Orla", "born on", "Sel"),
+			scored(.2, "Harn", "born on", "Sel")}, []string{"Orla"}},
+		{"not where what it names says so itself", "who is the head of Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Sel", "head", "Orla"), scored(.5, "Orla", "works on", "Sel"),
+			scored(.5, "Tessen", "works on", "Sel")}, []string{"Orla"}},
+		{"nor where it asks for some of them", "who is the oldest on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "works on", "Sel"), scored(.8, "Tessen", "works on", "Sel")}, []string{"Orla"}},
+		{"or for what is so of two things", "who works as a smith on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "works on", "Sel"), scored(.3, "Orla", "trade", "smith"),
+			scored(.8, "Tessen", "works on", "Sel")}, []string{"Orla"}},
+		{"or for things of a kind, which may be some", "which smiths work on the Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Orla", "works on", "Sel"), scored(.8, "Tessen", "works on", "Sel")}, []string{"Orla"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mesh := stagetest.New(t)
