@@ -221,8 +221,8 @@ func completeList(q *question.Question, ground *graphv1.GroundGraph) {
 }
 
 // relationTo returns the triple by which an answer is its subject and has to do with the one thing that a question
-// names, of several the one whose relation the question says best; nil if that thing says so itself, as of the head of a
-// department, or if there are two.
+// names, of several the one whose relation the question says best; nil if that thing says so itself, as a department
+// its head, or if there are two.
 func relationTo(text string, answer *orchestratorv1.Answer, ground *graphv1.GroundGraph) *graphv1.Triple {
 	var best *graphv1.ScoredTriple
 	name := kgtext.Fold(answer.GetAnswer())
