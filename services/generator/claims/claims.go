@@ -141,9 +141,6 @@ func parseLine(line string) (Draft, bool) {
 		return Draft{}, false
 	}
 	d.Relation, d.Negated = affirm(d.Relation)
-	if object, isDenied := strings.CutPrefix(d.Object, "not "); isDenied {
-		d.Object, d.Negated = object, true
-	}
 	return d, d.Subject != "" && d.Relation != "" && !strings.EqualFold(d.Subject, d.Object) &&
 		!emptyAnswers[strings.ToLower(d.Object)]
 }

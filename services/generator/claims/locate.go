@@ -49,6 +49,12 @@ func (r searchText) locate(d Draft, before string) (c *generatorv1.ExtractedClai
 		!newSearchText(before).shares(d.Subject) {
 		return nil, false
 	}
+	text := best.sentence.Text
+	mayDeny := denies(text) || strings.HasSuffix(text, "?")
+	if object, isDenied := strings.CutPrefix(d.Object, "not "); isDenied && mayDeny {
+		d.Object, d.Negated = object, true // a question asks for what the model denies
+		best = r.findNames(best.sentence, d)
+	}
 	c = &generatorv1.ExtractedClaim{
 		Triple: &graphv1.Triple{Subject: d.Subject, Relation: d.Relation, Object: d.Object,
 			Validity: parseValidity(best.sentence.Text, d.Object)},
