@@ -57,6 +57,11 @@ func IsValue(name string) bool {
 	return isDate || !strings.ContainsFunc(name, unicode.IsLetter) || isNumber && IsUnit(q.Unit)
 }
 
+// IsFlag reports whether a value is yes or no.
+func IsFlag(value string) bool {
+	return strings.EqualFold(value, "yes") || strings.EqualFold(value, "no")
+}
+
 var (
 	asksThings = regexp.MustCompile(`(?i)^\s*(?:which|what) (\p{L}{3,}s) ` +
 		`(?:did|does|do|has|have|had|is|are|was|were)\b`)

@@ -237,12 +237,13 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 }
 
 // doubtName doubts a date or a number as the answer to a question for who or for things, and a language or a place as
-// one to who: when something was discovered does not say by whom, and how many awards there are not which.
+// one to who: when something was discovered does not say by whom, and how many awards there are not which. So it does a
+// date for a place, and what is so for what was so before.
 func doubtName(run *orchestratorv1.Run, text string) {
-	first := &orchestratorv1.Answer{}
-	if len(run.GetAnswers()) > 0 {
-		first = run.GetAnswers()[0]
+	if len(run.GetAnswers()) == 0 {
+		return
 	}
+	first := run.GetAnswers()[0]
 	if _, isDate := kgtext.ParseDate(first.GetAnswer()); isDate && kgtext.AsksPlace(text) {
 		doubt(run, "the question asks for a place, and the answer is a date")
 	}
@@ -250,7 +251,7 @@ func doubtName(run *orchestratorv1.Run, text string) {
 	if kgtext.SaysFormer(text) && len(first.GetEvidence()) > 0 && !slices.ContainsFunc(first.GetEvidence(), isFormer) {
 		doubt(run, "the question asks for what was so before, and the triples do not say that it was")
 	}
-	if len(run.GetAnswers()) == 0 || !kgtext.AsksWho(text) && !kgtext.AsksThings(text) {
+	if !kgtext.AsksWho(text) && !kgtext.AsksThings(text) {
 		return
 	}
 	isSubject := func(t *graphv1.Triple) bool { return t.GetSubject() == first.GetAnswer() } // the film 300

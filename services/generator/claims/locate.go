@@ -50,15 +50,15 @@ func (r searchText) locate(d Draft, before string) (c *generatorv1.ExtractedClai
 		return nil, false
 	}
 	text := best.sentence.Text
-	mayDeny := denies(text) || strings.HasSuffix(text, "?")
-	if object, isDenied := strings.CutPrefix(d.Object, "not "); isDenied && mayDeny {
+	isDenial := denies(text)
+	if object, ok := strings.CutPrefix(d.Object, "not "); ok && (isDenial || strings.HasSuffix(text, "?")) {
 		d.Object, d.Negated = object, true // a question asks for what the model denies
 		best = r.findNames(best.sentence, d)
 	}
 	c = &generatorv1.ExtractedClaim{
 		Triple: &graphv1.Triple{Subject: d.Subject, Relation: d.Relation, Object: d.Object,
-			Validity: parseValidity(best.sentence.Text, d.Object)},
-		Negated: d.Negated && denies(best.sentence.Text),
+			Validity: parseValidity(text, d.Object)},
+		Negated: d.Negated && isDenial,
 		Span:    span(best.sentence.Start, best.sentence.End),
 
 		SubjectSpan: best.subject, ObjectSpan: best.object,

@@ -58,17 +58,20 @@ func (r *repairer) dropInvented() {
 		if name == "" {
 			name = c.GetExclude().GetEnd().GetEntity()
 		}
-		if place := r.openPlace(); name != "" && !isType && !inQuestion(name) && place != "" && c.GetMatch() != nil {
-			before := kgtext.DescribeClause(c)
-			c.GetMatch().Steps, c.GetMatch().End = []*graphv1.RelationStep{{Relation: "in"}}, entityTerm(place)
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question names "+place)
-		} else if word := r.adjectiveOf(name); word != "" && c.GetMatch() != nil && !isType && !inQuestion(name) {
-			before := kgtext.DescribeClause(c)
+		if name != "" && !isType && !inQuestion(name) {
+			place, word := r.openPlace(), r.adjectiveOf(name)
+			if c.GetMatch() == nil || place == "" && word == "" {
+				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
+					"the question does not name "+name)
+				continue
+			}
+			before, reason := kgtext.DescribeClause(c), "the question says "+word
+			if place != "" {
+				reason = "the question names " + place
+				c.GetMatch().Steps, word = []*graphv1.RelationStep{{Relation: "in"}}, place
+			}
 			c.GetMatch().End = entityTerm(word)
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says "+word)
-		} else if name != "" && !isType && !inQuestion(name) {
-			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question does not name "+name)
-			continue
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), reason)
 		}
 		kept = append(kept, c)
 	}
@@ -98,7 +101,7 @@ func (r *repairer) adjectiveOf(name string) string {
 	at := slices.IndexFunc(words, func(w string) bool {
 		return w != strings.ToLower(w) && slices.Contains(kgtext.AdjectiveBases(kgtext.Fold(w)), kgtext.Fold(name))
 	})
-	if at < 0 || name == "" {
+	if at < 0 {
 		return ""
 	}
 	return words[at]

@@ -167,7 +167,7 @@ func (m Auto) Confirm(ctx context.Context, q *question.Question) error {
 // isFlag reports whether the answer of a plan is yes or no by a triple that says so.
 func isFlag(run *orchestratorv1.Run) bool {
 	return run.GetQuery().GetTable().GetValue() == "" && len(run.GetAnswers()) == 1 &&
-		slices.Contains([]string{"yes", "no"}, strings.ToLower(run.GetAnswers()[0].GetAnswer()))
+		kgtext.IsFlag(run.GetAnswers()[0].GetAnswer())
 }
 
 // planBeside runs Query on a question that is answered as before says, and leaves the answers as they are. It returns

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -187,60 +186,6 @@ func (m PGAKV) answer(ctx context.Context, q *question.Question, g *orchestrator
 		completeList(q, g.GetGroundGraph())
 	}
 	return nil
-}
-
-// completeList adds to who has to do with what the question names the others of the ground graph who have: of who
-// visited a place all who did. Models that are not known to read well read one of several lines.
-func completeList(q *question.Question, ground *graphv1.GroundGraph) {
-	run := q.Snapshot()
-	answers := run.GetAnswers()
-	if len(answers) == 0 || !kgtext.AsksWho(q.Text()) || kgtext.Condition(q.Text()) != "" ||
-		run.GetPgAkv().GetReadingShare() > readsWell {
-		return
-	}
-	said := relationTo(q.Text(), answers[0], ground)
-	isListed := map[string]bool{}
-	for _, a := range answers {
-		isListed[kgtext.Fold(a.GetAnswer())] = true
-	}
-	complete := slices.Clone(answers)
-	for _, s := range ground.GetSubjects() {
-		for _, scored := range s.GetTriples() {
-			t := scored.GetTriple()
-			if name := kgtext.Fold(t.GetSubject()); t.GetRelation() == said.GetRelation() &&
-				t.GetObject() == said.GetObject() && !isListed[name] {
-				isListed[name] = true
-				complete = append(complete, tripleEvidence{t}.support([]string{t.GetSubject()})...)
-			}
-		}
-	}
-	if len(complete) > len(answers) {
-		conclude(q, joinNames(complete), complete, true)
-		q.Replace(joinNames(complete))
-	}
-}
-
-// relationTo returns the triple by which an answer is its subject and has to do with the one thing that a question
-// names, of several the one whose relation the question says best; nil if that thing says so itself, as a department
-// its head, or if there are two.
-func relationTo(text string, answer *orchestratorv1.Answer, ground *graphv1.GroundGraph) *graphv1.Triple {
-	var best *graphv1.ScoredTriple
-	name := kgtext.Fold(answer.GetAnswer())
-	for _, s := range ground.GetSubjects() {
-		for _, scored := range s.GetTriples() {
-			t := scored.GetTriple()
-			switch {
-			case kgtext.Fold(t.GetObject()) == name && kgtext.Mentions(text, t.GetSubject()):
-				return nil
-			case kgtext.Fold(t.GetSubject()) != name || kgtext.SharedWords(t.GetObject(), text) < 1:
-			case best != nil && best.GetTriple().GetObject() != t.GetObject():
-				return nil
-			case best == nil || scored.GetRelationScore() > best.GetRelationScore():
-				best = scored
-			}
-		}
-	}
-	return best.GetTriple()
 }
 
 // settle chooses the answers with the highest expected F1 by the ranked paths and by what the model

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -32,7 +34,8 @@ func (e *explorer) link(topics []store.EntityID) error {
 		if len(term.Links) == 0 {
 			text := name
 			if e.isType(name) {
-				text = strings.ToTitle(name[:1]) + name[1:] // a kind may be a common word: a play, a place
+				first, size := utf8.DecodeRuneInString(name)
+				text = string(unicode.ToTitle(first)) + name[size:] // a kind may be a common word: a play, a place
 			}
 			found, err := link.Entities(e.ctx, e.snap, e.encoder, text, linked)
 			if err != nil {
@@ -58,12 +61,10 @@ func (e *explorer) link(topics []store.EntityID) error {
 			return err
 		}
 		named := func(l link.Link) bool { return l.Match != link.Fuzzy }
-		if e.isType(name) && len(e.types) > 0 {
+		if e.isType(name) {
 			if err := e.preferClasses(&term); err != nil {
 				return err
 			}
-		}
-		if e.isType(name) {
 			if err := e.preferLonger(&term, inQuestion); err != nil {
 				return err
 			}

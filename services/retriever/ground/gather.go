@@ -21,7 +21,9 @@ func (g *grounding) gather(ctx context.Context) (int, error) {
 	}
 	isList := map[list]bool{}
 	for _, h := range g.hits {
-		isList[list{h.relation, h.object}] = isList[list{h.relation, h.object}] || isKept[h.owner] && isKept[h.object]
+		if isKept[h.owner] && isKept[h.object] {
+			isList[list{h.relation, h.object}] = true
+		}
 	}
 	for _, h := range g.hits {
 		if !isKept[h.owner] && isKept[h.object] &&

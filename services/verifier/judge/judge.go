@@ -207,17 +207,12 @@ func (c *claimCase) flag() *view {
 	role := strings.TrimSuffix(kgtext.Fold(kgtext.VerbaliseRelation(c.claim.GetTriple().GetRelation())), " of")
 	for _, v := range c.views {
 		relation := kgtext.Fold(kgtext.VerbaliseRelation(v.GetTriple().GetRelation()))
-		if isFlag(v.value) && v.role == forward && (relation == object ||
-			relation == role && strings.EqualFold(v.value, "no") && !isFlag(object)) {
+		if kgtext.IsFlag(v.value) && v.role == forward && (relation == object ||
+			relation == role && strings.EqualFold(v.value, "no") && !kgtext.IsFlag(object)) {
 			return v
 		}
 	}
 	return nil
-}
-
-// isFlag reports whether a value is yes or no.
-func isFlag(value string) bool {
-	return strings.EqualFold(value, "yes") || strings.EqualFold(value, "no")
 }
 
 // isState reports whether no relation but that of a triple is known to have the claim's object, and the claim says no

@@ -264,7 +264,7 @@ func (c *claimCase) differs(v *view) bool {
 	q, a := kgtext.ParseQuantity(said)
 	r, b := kgtext.ParseQuantity(v.value)
 	switch {
-	case isFlag(v.value) && !isFlag(said):
+	case kgtext.IsFlag(v.value) && !kgtext.IsFlag(said):
 		return false // what is said of it is another thing
 	case saidDate && heldDate:
 		return !isRough || max(d.Year-e.Year, e.Year-d.Year) > roughYears

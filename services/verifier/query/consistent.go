@@ -63,26 +63,25 @@ func (x *alignment) hears() bool {
 		return false
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAmount.MatchString(x.question):
 		bound := x.ends[x.plan.GetResult().GetVariable()]
-		return bound.GetComparable() > 0.5 && !x.measuresOther(bound) && !x.countsOther(bound)
+		return bound.GetComparable() > 0.5 && !x.countsOther(bound)
 	case kgtext.AsksTime(x.question) && function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !x.usesTime():
 		return !yearForm.MatchString(x.question)
 	}
 	return function != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED || !x.answersOther()
 }
 
-// measuresOther reports whether a relation measures the things that the question counts: the lengths of runways are not
-// how many there are.
-func (x *alignment) measuresOther(bound *graphv1.RelationCandidate) bool {
-	m := countedForm.FindStringSubmatch(x.question)
-	return m != nil && kgtext.SharesWord(m[1], relationOf(bound)) && kgtext.MeasuresOther(m[1], relationOf(bound))
-}
-
-// countsOther reports whether a plan returns a number of other things than the question counts: of bathrooms the number
-// of bedrooms, though the words are near to each other.
+// countsOther reports whether a plan returns another number than the question asks for: how long runways are in place
+// of how many there are, or of bathrooms the number of bedrooms, though the words are near to each other.
 func (x *alignment) countsOther(bound *graphv1.RelationCandidate) bool {
 	m := countedForm.FindStringSubmatch(x.question)
-	return m != nil && !kgtext.SharesWord(m[1], relationOf(bound)) && !kgtext.SharesRole(m[1], relationOf(bound)) &&
-		!amountForm.MatchString(kgtext.SplitCamelCase(relationOf(bound)))
+	if m == nil {
+		return false
+	}
+	relation := relationOf(bound)
+	if kgtext.SharesWord(m[1], relation) {
+		return kgtext.MeasuresOther(m[1], relation)
+	}
+	return !kgtext.SharesRole(m[1], relation) && !amountForm.MatchString(kgtext.SplitCamelCase(relation))
 }
 
 // amountForm is a relation to a number of what it does not say.

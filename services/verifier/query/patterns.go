@@ -2,7 +2,6 @@ package query
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -160,16 +159,18 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 // who plays for a club has it as their club, whatever the plan calls that.
 func (x *alignment) isOnlyColumn(p *graphv1.QueryPattern, candidates []*graphv1.RelationCandidate) bool {
 	isNamed := p.GetEnd().GetEntity() != "" || kgtext.IsListed(x.draft, p.GetEnd().GetVariable())
-	relations := map[string]bool{}
-	for _, c := range candidates {
-		if !kgtext.SaysFormer(relationOf(c)) {
-			relations[kgtext.StepsKey(c.GetSteps())] = len(c.GetSteps()) == 1 && !isInverse(c)
-		}
+	now := slices.DeleteFunc(slices.Clone(candidates),
+		func(c *graphv1.RelationCandidate) bool { return kgtext.SaysFormer(relationOf(c)) })
+	if !isNamed || len(now) == 0 || len(now[0].GetSteps()) > 1 || isInverse(now[0]) {
+		return false
 	}
-	return isNamed && len(relations) == 1 && slices.Contains(slices.Collect(maps.Values(relations)), true) &&
-		slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-			return c.GetMatch() != nil && c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable()
-		})
+	isOther := func(c *graphv1.RelationCandidate) bool {
+		return kgtext.StepsKey(c.GetSteps()) != kgtext.StepsKey(now[0].GetSteps())
+	}
+	isRow := func(c *graphv1.QueryClause) bool {
+		return c.GetMatch() != nil && c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable()
+	}
+	return !slices.ContainsFunc(now, isOther) && slices.ContainsFunc(x.plan.GetClauses(), isRow)
 }
 
 // unitEnd is the unit at the end of the name of a relation: "prep time (min)".
@@ -178,9 +179,12 @@ var unitEnd = regexp.MustCompile(`\(([^()]+)\)$`)
 // hasUnit reports whether a relation has the unit of the value that the plan compares its values with.
 func (x *alignment) hasUnit(c *graphv1.RelationCandidate, variable string) bool {
 	m := unitEnd.FindStringSubmatch(relationOf(c))
-	return m != nil && slices.ContainsFunc(x.draft.GetClauses(), func(clause *graphv1.QueryClause) bool {
+	if m == nil {
+		return false
+	}
+	want, _ := kgtext.ParseQuantity("1 " + m[1])
+	return slices.ContainsFunc(x.draft.GetClauses(), func(clause *graphv1.QueryClause) bool {
 		cond := clause.GetCondition()
-		want, _ := kgtext.ParseQuantity("1 " + m[1])
 		q, isNumber := kgtext.ParseQuantity(cond.GetValue())
 		return isNumber && cond.GetVariable() == variable && kgtext.IsUnit(q.Unit) && q.Unit == want.Unit
 	})

@@ -164,7 +164,7 @@ func (x *alignment) addColumn(p *graphv1.QueryPattern, column *graphv1.RelationC
 // isFlag reports whether the values of a relation are yes and no.
 func isFlag(c *graphv1.RelationCandidate) bool {
 	return len(c.GetExamples()) > 0 && !slices.ContainsFunc(c.GetExamples(), func(t *graphv1.Triple) bool {
-		return !slices.Contains([]string{"yes", "no"}, strings.ToLower(t.GetObject()))
+		return !kgtext.IsFlag(t.GetObject())
 	})
 }
 
