@@ -18,8 +18,9 @@ import (
 	"github.com/triplemesh/triplemesh/services/orchestrator/runs"
 )
 
-// TestFlippedBitsAreDetected flips one bit of a small database at a time: every read returns the
-// saved run or an error, and none takes all memory. FLIPS=all flips a bit of every byte; without it, of some.
+// TestFlippedBitsAreDetected flips one bit of a small database at a time: every read returns the saved run or an error,
+// and none takes all memory. FLIPS=all flips a bit of every byte, and all at the beginnings of pages; without it, of
+// some.
 func TestFlippedBitsAreDetected(t *testing.T) {
 	path := file(t)
 	db := open(t, path, 0)
@@ -39,19 +40,29 @@ func TestFlippedBitsAreDetected(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	places := random.Perm(len(intact))
-	if os.Getenv("FLIPS") != "all" {
+	var places []int // bits
+	for _, at := range random.Perm(len(intact)) {
+		places = append(places, 8*at+random.IntN(8))
+	}
+	isAll := os.Getenv("FLIPS") == "all"
+	if !isAll {
 		places = places[:300]
-		for at := range len(intact) / 2 { // and the beginnings of pages, by which others are found
-			if at%os.Getpagesize() < 64 {
-				places = append(places, at)
+	}
+	for at := range len(intact) / 2 { // and the beginnings of pages, by which others are found
+		switch {
+		case at%os.Getpagesize() >= 128:
+		case isAll:
+			for bit := range 8 {
+				places = append(places, 8*at+bit)
 			}
+		default:
+			places = append(places, 8*at+random.IntN(8))
 		}
 	}
 	found := 0
 	flipped := filepath.Join(t.TempDir(), "runs.db")
-	for _, at := range places {
-		data, bit := slices.Clone(intact), random.IntN(8)
+	for _, place := range places {
+		data, at, bit := slices.Clone(intact), place/8, place%8
 		data[at] ^= 1 << bit
 		// What fails in a write stays open and locked: the next file is another one.
 		if err := os.Remove(flipped); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -111,6 +111,9 @@ func (p *pages) walk(root uint64) error {
 		if err != nil {
 			return err
 		}
+		if flags != leafPage && (flags != branchPage || len(elements) == 0) {
+			return fmt.Errorf("page %d is none of a tree: %w", id, errDamaged) // bbolt would follow what else it holds
+		}
 		for at := 0; at < len(elements); at += pageElement {
 			e := elements[at:]
 			value, size, err := findValue(flags, e, len(e), length-at)

@@ -2,6 +2,8 @@ package runs
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,5 +59,24 @@ func TestPagesOfAWholeFileAreRight(t *testing.T) {
 	}
 	if err := checkPages(bytes.NewReader(file[:len(file)/4]), int64(len(file)/4)); err == nil {
 		t.Error("a file that was cut is taken for whole")
+	}
+}
+
+func TestABucketLeadsToNoPageButOfATree(t *testing.T) {
+	file := makeFile(t)
+	p := &pages{file: bytes.NewReader(file), length: int64(len(file)), used: map[uint64]bool{}}
+	meta, err := p.readMeta()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := int64(binary.NativeEndian.Uint64(meta[16:])) * p.size
+	element := file[root+pageHeader:] // of the first bucket
+	pos, key := binary.NativeEndian.Uint32(element[4:]), binary.NativeEndian.Uint32(element[8:])
+	bucket := element[pos+key:]
+	for _, id := range []uint64{1, binary.NativeEndian.Uint64(meta[32:])} {
+		binary.NativeEndian.PutUint64(bucket, id)
+		if err := checkPages(bytes.NewReader(file), int64(len(file))); !errors.Is(err, errDamaged) {
+			t.Errorf("page %d: %v", id, err)
+		}
 	}
 }
