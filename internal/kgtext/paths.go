@@ -174,7 +174,7 @@ func findNaming(ground *graphv1.GroundGraph, question, answer string) []*graphv1
 // before the thing: A has its mouth in B, and "which rivers flow into A" asks for those that have it in A, as "what
 // depends on A" for what does so. It is nil if there is none.
 func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup) *graphv1.Triple {
-	if len(fact.Steps) != 1 {
+	if len(fact.Steps) != 1 || IsSymmetric(fact.Steps[0].GetRelation()) {
 		return nil
 	}
 	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)

@@ -173,7 +173,8 @@ func TestFindOpposite(t *testing.T) {
 		triple("Orla", "twinned with", "Velm"), triple("Velm", "twinned with", "Orla"),
 		triple("Orla", "crossed by", "Holm Bridge"), triple("Orla", "owner", "Mara Vell"),
 		triple("Tarn", "owner", "Orla"), triple("Orla", "depends on", "Tarn"), triple("Velm", "depends on", "Orla"),
-		triple("Orla", "borders", "Tarn"), triple("Velm", "borders", "Orla")}}}}
+		triple("Orla", "borders", "Tarn"), triple("Velm", "borders", "Orla"),
+		triple("Orla", "interacts with", "Tarn"), triple("Velm", "interacts with", "Orla")}}}}
 	for _, c := range []struct {
 		question, relation, end string
 		inverse                 bool
@@ -190,7 +191,8 @@ func TestFindOpposite(t *testing.T) {
 		{"What depends on Orla?", "depends on", "Velm", true, ""},
 		{"What does Orla depend on?", "depends on", "Tarn", false, ""},
 		{"Which town borders Orla?", "borders", "Tarn", false, ""}, // may hold both ways, and one is not stored
-		{"Who built the Orla?", "owner", "Mara Vell", false, ""},   // who acts is the object
+		{"Which rivers interact with Orla?", "interacts with", "Tarn", false, ""},
+		{"Who built the Orla?", "owner", "Mara Vell", false, ""}, // who acts is the object
 	} {
 		path := kgtext.GroupPaths([]*graphv1.ReasoningPath{{Entities: []string{"Orla", c.end},
 			Steps: []*graphv1.RelationStep{{Relation: c.relation, Inverse: c.inverse}}}})[0]

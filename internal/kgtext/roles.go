@@ -25,6 +25,7 @@ var roles = readRoles(map[string]map[string]string{
 		"death":     "death died die dies dead deathplace",
 		"burial":    "burial buried",
 		"residence": "residence live lives lived living reside resides resided",
+		"origin":    "origin origins",
 	},
 	"work": {
 		"founder":    "founder founders founded found cofounder cofounders",
@@ -210,6 +211,21 @@ func PassiveVerb(relation string) (verb string, isPassive bool) {
 // IsActive reports whether words of a relation say what its subject does, unlike "influenced by" and "owner".
 func IsActive(phrase string) bool {
 	return !strings.HasSuffix(phrase, " by") && !slices.ContainsFunc(strings.Fields(phrase), IsRole)
+}
+
+// symmetric are words of relations that hold both ways whichever of the two is the subject. A brother has brothers or
+// sisters: such words are not among them.
+var symmetric = []string{
+	"spouse", "married", "partner", "sibling", "twin", "cousin", "relative", "friend", "colleague", "ally", "allied",
+	"border", "adjoin", "adjacent", "neighbour", "neighbor", "connected", "interact", "diplomatic relation",
+	"sister city", "twinned", "equivalent", "opposite",
+}
+
+// IsSymmetric reports whether a relation holds both ways, as its words tell: who A is married to is married to A. A
+// knowledge graph often has one of the two triples.
+func IsSymmetric(relation string) bool {
+	name := FoldWords(VerbaliseRelation(relation))
+	return slices.ContainsFunc(symmetric, func(w string) bool { return name.Mention(w) || name.Mention(w+"s") })
 }
 
 // cutName returns the words of a question before and behind a name, folded. Of a name that the question does not have

@@ -23,7 +23,9 @@ const (
 type pattern struct {
 	*graphv1.QueryPattern
 	kind patternKind
-	rel  string // the variables of its relationships begin so
+	// undirected patterns match a triple whichever of its ends is the subject.
+	undirected bool
+	rel        string // the variables of its relationships begin so
 }
 
 // compiled is a plan that was checked.
@@ -117,7 +119,8 @@ func (c *compiled) groups() *graphv1.QueryRank {
 }
 
 func (c *compiled) addPattern(clause int, p *graphv1.QueryPattern, kind patternKind) {
-	added := &pattern{QueryPattern: p, kind: kind, rel: fmt.Sprintf("r%d", len(c.patterns)+1)}
+	added := &pattern{QueryPattern: p, kind: kind, rel: fmt.Sprintf("r%d", len(c.patterns)+1),
+		undirected: len(p.GetSteps()) == 1 && kgtext.IsSymmetric(p.GetSteps()[0].GetRelation())}
 	c.patterns = append(c.patterns, added)
 	c.byClause[clause] = added
 }
@@ -224,7 +227,10 @@ func (p *pattern) path(facts bool, names map[string]string) string {
 			rel = p.relVariable(i)
 		}
 		left, right := "-[", "]->"
-		if s.GetInverse() {
+		switch {
+		case p.undirected:
+			right = "]-"
+		case s.GetInverse():
 			left, right = "<-[", "]-"
 		}
 		b.WriteString(left + rel + ":" + quoteName(s.GetRelation()) + right)

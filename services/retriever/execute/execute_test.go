@@ -28,6 +28,7 @@ func films() *storetest.Graph {
 		[3]string{"Velmora", "area", "8,270.3 km"}, [3]string{"Tessen", "area", "212.5 km"},
 		[3]string{"Elde", "area", "90 acres"},
 		[3]string{"Velmora", "borders", "Tessen"}, [3]string{"Tessen", "borders", "Velmora"},
+		[3]string{"Per Holm", "spouse", "Anna Lind"}, [3]string{"Mara Vell", "brother", "Per Holm"},
 		[3]string{"Long", "runs through", "Velmora"}, [3]string{"Long", "runs through", "Tessen"},
 		[3]string{"Short", "runs through", "Velmora"}, [3]string{"Long", "nickname", "the old one"},
 		[3]string{"Short", "nickname", "the new one"},
@@ -134,6 +135,22 @@ func TestPlans(t *testing.T) {
 			rank(&graphv1.QueryRank{Variable: "year", Limit: 2})), "", "", []string{"Low Tide", "Orla"}, 0, 0, ""},
 		{"what hangs on the best", plan(list, "actor", byVell, year, rank(&graphv1.QueryRank{Variable: "year"}),
 			match(v("film"), "cast", v("actor"))), "", "", []string{"Per Holm"}, 3, 1, ""},
+		{"a symmetric relation from its object", plan(list, "who", match(e("Anna Lind"), "spouse", v("who"))), "", "",
+			[]string{"Per Holm"}, 0, 0, ""},
+		{"a symmetric relation to its subject", plan(list, "who", match(v("who"), "spouse", e("Per Holm"))), "", "",
+			[]string{"Anna Lind"}, 0, 0, ""},
+		{"a symmetric relation among others", plan(list, "film", match(v("film"), "cast", v("who")),
+			match(v("who"), "spouse", e("Per Holm"))), "", "", []string{"The Grey Door"}, 0, 0, ""},
+		{"a symmetric relation of anything", plan(list, "who", match(v("who"), "spouse", v("other"))), "", "",
+			[]string{"Anna Lind", "Per Holm"}, 0, 0, ""},
+		{"the most of a symmetric relation with both triples", plan(list, "state",
+			match(v("state"), "borders", v("other")), rank(&graphv1.QueryRank{Variable: "other", GroupBy: "state",
+				Count: true, Descending: true})), "", "", []string{"Tessen", "Velmora"}, 0, 0, ""},
+		{"who has a brother is no brother", plan(list, "who", match(e("Per Holm"), "brother", v("who"))), "", "",
+			nil, 0, 0, "nothing in the knowledge graph fulfils"},
+		{"an exclusion of a symmetric relation", plan(list, "film", match(v("film"), "directed by", v("who")),
+			exclude(v("who"), "spouse", e("Anna Lind"))), "", "", []string{"Lost Reel", "Low Tide", "The Grey Door"},
+			0, 0, ""},
 		{"an exclusion", plan(list, "film", match(v("film"), "written by", e("Mara Vell")),
 			exclude(v("film"), "directed by", e("Mara Vell"))), "", "", []string{"Orla"}, 0, 0, ""},
 		{"an exclusion of anything", plan(list, "film", byVell, exclude(v("film"), "cast", v("who"))), "", "",
@@ -292,16 +309,16 @@ func TestClausesAreJoinedWhateverTheirOrder(t *testing.T) {
 	for i := range 120 {
 		state, river := fmt.Sprintf("state %d", i), fmt.Sprintf("river %d", i)
 		triples = append(triples, [3]string{state, "type", "state"}, [3]string{river, "type", "river"},
-			[3]string{river, "traverses", state}, [3]string{state, "borders", fmt.Sprintf("state %d", (i+1)%120)},
+			[3]string{river, "traverses", state}, [3]string{state, "supplies", fmt.Sprintf("state %d", (i+1)%120)},
 			[3]string{river, "length", fmt.Sprint(i)})
 	}
-	triples = append(triples, [3]string{"state 7", "borders", "state 50"})
+	triples = append(triples, [3]string{"state 7", "supplies", "state 50"})
 	p := plan(graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, "river",
 		match(v("river"), "type", e("river")), match(v("state"), "type", e("state")),
-		match(v("most"), "type", e("state")), match(v("most"), "borders", v("other")),
+		match(v("most"), "type", e("state")), match(v("most"), "supplies", v("other")),
 		&graphv1.QueryClause{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "other", Count: true,
 			GroupBy: "most", Descending: true, Limit: 1}}},
-		match(v("state"), "borders", v("most")), match(v("river"), "traverses", v("state")))
+		match(v("state"), "supplies", v("most")), match(v("river"), "traverses", v("state")))
 	g := storetest.NewGraph(triples...)
 	got, err := execute.Run(t.Context(), g, p, 100, execute.Limits{})
 	if err != nil || got.Total != 1 || len(got.Rows) != 1 || g.EntityName(got.Rows[0].Cells[0]) != "river 6" {

@@ -234,7 +234,7 @@ func (p *part) narrow(variable string, ids *set) {
 // step is one hop of a pattern by its number.
 type step struct {
 	relation store.RelationID
-	dir      store.Direction
+	dirs     []store.Direction
 }
 
 // readPattern reads the triples of a pattern.
@@ -253,17 +253,22 @@ func (p *part) readPattern(pattern *pattern) error {
 		if err != nil {
 			return err
 		}
-		steps[i] = step{relation, store.Out}
-		if s.GetInverse() {
-			steps[i].dir = store.In
+		steps[i] = step{relation, []store.Direction{store.Out}}
+		switch {
+		case pattern.undirected:
+			steps[i].dirs = append(steps[i].dirs, store.In)
+		case s.GetInverse():
+			steps[i].dirs[0] = store.In
 		}
 	}
 	from, to, backward := start, end, false
 	if start == nil && end != nil || start != nil && end != nil && len(end.list) < len(start.list) {
 		from, to, backward = end, start, true
 		slices.Reverse(steps)
-		for i := range steps {
-			steps[i].dir = store.Out + store.In - steps[i].dir
+		for _, s := range steps {
+			for i, dir := range s.dirs {
+				s.dirs[i] = store.Out + store.In - dir
+			}
 		}
 	}
 	if from == nil {
@@ -309,13 +314,15 @@ func (p *part) scan(s step) (*set, error) {
 	looked := 0
 	chunk := make([]store.EntityID, 0, readChunk)
 	flush := func() error {
-		lists, err := p.snap.Edges(p.ctx, chunk, s.dir, []store.RelationID{s.relation})
-		if err != nil {
-			return err
-		}
-		for i, edges := range lists {
-			if len(edges) > 0 {
-				found.add(chunk[i])
+		for _, dir := range s.dirs {
+			lists, err := p.snap.Edges(p.ctx, chunk, dir, []store.RelationID{s.relation})
+			if err != nil {
+				return err
+			}
+			for i, edges := range lists {
+				if len(edges) > 0 {
+					found.add(chunk[i])
+				}
 			}
 		}
 		chunk = chunk[:0]
@@ -335,62 +342,78 @@ func (p *part) scan(s step) (*set, error) {
 	return found, flush()
 }
 
+// link is a triple that a step follows.
+type link struct{ from, to store.EntityID }
+
 // follow reads steps from a set. It returns the origins that lead to an end, and the ends; to limits
 // these.
 func (p *part) follow(from, to *set, steps []step) (origins, ends *set, err error) {
 	frontier := from
-	type link struct{ from, to store.EntityID }
-	var last []link
+	var links []link
 	for i, s := range steps {
-		next := newSet()
-		last = last[:0]
-		for chunk := range slices.Chunk(frontier.list, readChunk) {
-			lists, err := p.snap.Edges(p.ctx, chunk, s.dir, []store.RelationID{s.relation})
+		wanted := to
+		if i < len(steps)-1 {
+			wanted = nil
+		}
+		if links, err = p.followStep(frontier, wanted, s); err != nil {
+			return nil, nil, err
+		}
+		frontier = newSet()
+		for _, l := range links {
+			frontier.add(l.to)
+		}
+	}
+	switch {
+	case len(steps) == 1:
+		origins = newSet()
+		for _, l := range links {
+			origins.add(l.from)
+		}
+	case len(frontier.list) == 0:
+		origins = newSet()
+	default: // over several steps the engine joins them
+		origins = from
+	}
+	return origins, frontier, nil
+}
+
+// followStep reads the triples of a step from a set, those that lead to one of the wanted entities if it is not nil.
+func (p *part) followStep(from, wanted *set, s step) ([]link, error) {
+	var links []link
+	for chunk := range slices.Chunk(from.list, readChunk) {
+		for _, dir := range s.dirs {
+			lists, err := p.snap.Edges(p.ctx, chunk, dir, []store.RelationID{s.relation})
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			for j, edges := range lists {
+			for i, edges := range lists {
 				for _, e := range edges {
-					if i == len(steps)-1 && to != nil && !to.contains(e.Entity) {
+					if wanted != nil && !wanted.contains(e.Entity) {
 						continue
 					}
 					if len(p.facts) >= p.limits.Triples {
 						p.reach(fmt.Sprintf("%d triples were read", p.limits.Triples))
 						break
 					}
-					p.add(chunk[j], s, e)
-					next.add(e.Entity)
-					last = append(last, link{chunk[j], e.Entity})
+					p.add(chunk[i], s.relation, dir, e)
+					links = append(links, link{chunk[i], e.Entity})
 				}
 			}
-			if err := p.ctx.Err(); err != nil {
-				return nil, nil, err
-			}
 		}
-		if len(steps) == 1 {
-			origins = newSet()
-			for _, l := range last {
-				origins.add(l.from)
-			}
-		}
-		frontier = next
-	}
-	if origins == nil { // over several steps the engine joins them
-		origins = from
-		if len(frontier.list) == 0 {
-			origins = newSet()
+		if err := p.ctx.Err(); err != nil {
+			return nil, err
 		}
 	}
-	return origins, frontier, nil
+	return links, nil
 }
 
-func (p *part) add(from store.EntityID, s step, e store.Edge) {
+func (p *part) add(from store.EntityID, relation store.RelationID, dir store.Direction, e store.Edge) {
 	if _, ok := p.seen[e.Triple]; ok {
 		return
 	}
 	p.seen[e.Triple] = struct{}{}
-	t := store.Triple{Subject: from, Relation: s.relation, Object: e.Entity}
-	if s.dir == store.In {
+	t := store.Triple{Subject: from, Relation: relation, Object: e.Entity}
+	if dir == store.In {
 		t.Subject, t.Object = t.Object, t.Subject
 	}
 	p.facts = append(p.facts, fact{e.Triple, t})

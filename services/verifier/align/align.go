@@ -48,7 +48,7 @@ type evidence struct {
 	*graphv1.ScoredTriple
 	// mentioned is set if the question names its subject or object.
 	mentioned bool
-	// isNoName is set if the object is a date or a number that the question does not name, and it asks who.
+	// isNoName is set if the object is no one's name and not in the question, and this asks who.
 	isNoName bool
 	// relevance is its cosine to the question, plus NameWeight if it is mentioned, plus the
 	// probability of the relation path it belongs to.
@@ -110,7 +110,7 @@ func collectEvidence(words kgtext.Words, asksWho bool, ground *graphv1.GroundGra
 				seen[k] = true
 				e := &evidence{ScoredTriple: t, relevance: t.GetQuestionScore() + t.GetProbability(),
 					subject: kgtext.Fold(t.GetTriple().GetSubject()), object: kgtext.Fold(t.GetTriple().GetObject())}
-				e.isNoName = asksWho && kgtext.IsValue(t.GetTriple().GetObject()) && !words.Mention(e.object)
+				e.isNoName = asksWho && leadsToNoName(t.GetTriple()) && !words.Mention(e.object)
 				if isProperName(t.GetTriple().GetSubject()) && words.Mention(e.subject) ||
 					isProperName(t.GetTriple().GetObject()) && words.Mention(e.object) {
 					e.mentioned, e.relevance = true, e.relevance+nameWeight
@@ -123,6 +123,15 @@ func collectEvidence(words kgtext.Words, asksWho bool, ground *graphv1.GroundGra
 		}
 	}
 	return pool
+}
+
+// leadsToNoName reports whether a triple's object is a date, a number, yes or no, or a kind of things.
+func leadsToNoName(t *graphv1.Triple) bool {
+	switch kgtext.Fold(kgtext.VerbaliseRelation(t.GetRelation())) {
+	case "type", "instance of", "is a", "kind", "category", "class":
+		return true
+	}
+	return kgtext.IsValue(t.GetObject()) || kgtext.IsFlag(t.GetObject())
 }
 
 // nearestEvidence is the evidence most like draft i; of triples that tell the same
@@ -140,7 +149,7 @@ func nearestEvidence(pool []*evidence, i int, draft *graphv1.Triple, cfg Config)
 		if e.mentioned || subject != "" && (e.subject == subject || e.object == subject) {
 			s += cfg.NameWeight
 		}
-		if e.isNoName && !kgtext.IsValue(draft.GetObject()) {
+		if e.isNoName && !leadsToNoName(draft) {
 			s -= noName
 		}
 		if s >= score && (best == nil || s > score) { // NaN is near nothing

@@ -359,3 +359,25 @@ func TestWhoIsNoDate(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoIsNoKindAndNoFlag(t *testing.T) {
+	t.Parallel()
+	evidence := ground(withScores(triple("Orla", "instance of", "animal"), .9, .9),
+		withScores(triple("Orla", "endangered", "yes"), .8, .8),
+		withScores(triple("Orla", "keeper", "Per Holm"), .5, .5))
+	cfg := align.Config{MinSimilarity: .4, NameWeight: .3, MaxTriples: 10}
+	for _, c := range []struct {
+		question string
+		draft    *graphv1.Triple
+		want     string
+	}{
+		{"Who looks after Orla?", triple("Orla", "looks after", "Amy"), "Per Holm"},
+		{"What is Orla?", triple("Orla", "is a", "dog"), "animal"},
+		{"Who is Orla?", triple("Orla", "is a", "dog"), "animal"},
+	} {
+		got := align.Align(c.question, pseudo(c.draft), evidence, cfg)
+		if objects := graph(got.FixedGraph); !slices.Equal(objects, []string{c.want}) {
+			t.Errorf("%q: %v, want %s", c.question, objects, c.want)
+		}
+	}
+}

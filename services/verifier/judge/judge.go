@@ -168,7 +168,7 @@ func (c *claimCase) isOnlyKind(v *view) bool {
 	relation := v.GetTriple().GetRelation()
 	return v.takes && v.role == forward && v.cosine >= c.cfg.MinOnlyKind && c.otherRole(v) == "" &&
 		c.claim.GetTriple().GetValidity() == nil && !containsWord(relation, locating) &&
-		!containsWord(relation, sameKind) && !containsWord(relation, mutual)
+		!containsWord(relation, sameKind) && !isMutual(relation)
 }
 
 // mayList reports whether one of the values that a view's list has at the time of the claim may be the claim's.

@@ -403,11 +403,10 @@ var (
 	professed = []string{"religion", "denomination", "party", "ideology", "movement"}
 )
 
-// mutual are words of symmetric relations.
-var mutual = []string{
-	"spouse", "married", "wife", "husband", "partner", "sibling", "brother", "sister", "twin", "border", "adjoin",
-	"neighbour", "neighbor", "diplomatic relation", "sister city", "twinned", "friend", "colleague", "relative",
-	"equivalent", "opposite",
+// isMutual reports whether a relation holds both ways: it is symmetric, or what one is to the other depends on who is
+// the man and who the woman.
+func isMutual(relation string) bool {
+	return kgtext.IsSymmetric(relation) || containsWord(relation, []string{"wife", "husband", "brother", "sister"})
 }
 
 // multiValuedShare is the probability that a relation has several objects for one subject: from the
@@ -432,7 +431,7 @@ func containsWord(relation string, words []string) bool {
 // of the same name is not inverse: "father" is not the inverse of "father".
 func isInverseOf(said, relation string) bool {
 	words := kgtext.Fold(kgtext.VerbaliseRelation(relation))
-	if containsWord(relation, mutual) {
+	if isMutual(relation) {
 		return true
 	}
 	of := strings.HasSuffix(said, " of")

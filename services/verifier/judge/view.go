@@ -241,7 +241,7 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 	isOf := func() bool {
 		return said == kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))+" of" && !areKin
 	}
-	if other > 0 && !containsWord(triple.GetRelation(), mutual) &&
+	if other > 0 && !isMutual(triple.GetRelation()) &&
 		(!containsWord(triple.GetRelation(), sameKind) || isOf()) {
 		add(reversed, triple.GetObject(), other, object)
 	}
