@@ -105,7 +105,7 @@ func showProposal(d *dialogue, name string, p table.Proposal, columns *retriever
 	if columns.GetName() != "" && columns.GetSubject() != "" {
 		key = fmt.Sprintf("column %q has the code of each and %q the name", columns.GetSubject(), columns.GetName())
 	}
-	if kind := table.KindOf(cmp.Or(columns.GetRows(), columns.GetSubject())); kind != "" {
+	if kind := table.KindOf(name, columns.GetRows(), columns.GetSubject(), columns.GetName()); kind != "" {
 		key += fmt.Sprintf(", an instance of %q", kind)
 	}
 	d.say("%s: %s; %s", show.Line(name, 60), rows, show.Line(key, 120))

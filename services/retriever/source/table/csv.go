@@ -47,7 +47,7 @@ type Columns struct {
 // ReadCSV reads a table and returns the number of rows, the headings aside. Cells are names; one of
 // a number or a date is a literal of that kind, and so are those of a column of numbers or dates. A row
 // that holds no triple is rejected; in a table of one relation a column an empty cell is skipped, and the
-// heading of the key says what each row is ("Matterhorn | instance of | mountain").
+// heading of the key, or else the name of the file, says what each row is ("Matterhorn | instance of | mountain").
 func ReadCSV(ctx context.Context, in source.Input, to source.Sink, columns Columns) (uint64, error) {
 	limited := &boundedReader{file: in.Name, r: in.Reader}
 	r := newReader(in.Name, limited, columns.Separator)
@@ -56,7 +56,7 @@ func ReadCSV(ctx context.Context, in source.Input, to source.Sink, columns Colum
 	if err != nil {
 		return 0, wrapError(in, limited, 0, fmt.Errorf("the headings cannot be read: %w", err))
 	}
-	t, err := newTable(headings, columns)
+	t, err := newTable(in.Name, headings, columns)
 	if err == nil && t.types[t.object] == Skip {
 		err = fmt.Errorf("column %q has the objects of all triples and cannot be skipped", headings[t.object])
 	}
@@ -249,7 +249,7 @@ func (t *table) flush(in source.Input, guarded *source.SinkGuard) error {
 	return nil
 }
 
-func newTable(headings []string, c Columns) (*table, error) {
+func newTable(file string, headings []string, c Columns) (*table, error) {
 	places := map[string]int{}
 	for i, h := range headings {
 		if !utf8.ValidString(h) {
@@ -300,7 +300,7 @@ func newTable(headings []string, c Columns) (*table, error) {
 			"a relation")
 	}
 	if c.Relation == "" {
-		return t, t.useColumnsAsRelations(headings)
+		return t, t.useColumnsAsRelations(file, headings)
 	}
 	return t, nil
 }
@@ -329,7 +329,7 @@ func (t *table) useDefaultColumns(places map[string]int) error {
 }
 
 // useColumnsAsRelations makes every other column a relation.
-func (t *table) useColumnsAsRelations(headings []string) error {
+func (t *table) useColumnsAsRelations(file string, headings []string) error {
 	t.relations = map[int]string{}
 	for i, h := range headings {
 		if i == t.subject || i == t.start || i == t.end || i == t.name || (t.object >= 0 && i != t.object) ||
@@ -347,20 +347,19 @@ func (t *table) useColumnsAsRelations(headings []string) error {
 	}
 	switch {
 	case t.subject < 0:
-		t.kind = KindOf(t.rows)
+		t.kind = KindOf(file, t.rows)
+	case t.name >= 0:
+		t.kind = KindOf(file, headings[t.subject], headings[t.name])
 	case t.object < 0:
-		t.kind = KindOf(headings[t.subject])
+		t.kind = KindOf(file, headings[t.subject])
 	}
 	if t.name >= 0 {
 		code, err := source.NormalizeName("heading", headings[t.subject])
 		if err != nil {
 			return fmt.Errorf("column %d: %w", t.subject+1, err)
 		}
-		if t.codes = code; t.kind != "" && len(t.kind) == len(code) {
+		if t.codes = code; strings.EqualFold(t.kind, strings.ReplaceAll(code, "_", " ")) {
 			t.codes += " code" // a course has no course
-		}
-		if t.kind == "" {
-			t.kind = KindOf(headings[t.name])
 		}
 	}
 	t.inferring = true

@@ -380,3 +380,44 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file     string
+		headings []string
+		want     string
+	}{
+		{"x.csv", []string{"Mountain"}, "mountain"},
+		{"tours.csv", []string{"Mountain"}, "mountain"},
+		{"x.csv", []string{"id", "product name"}, "product"},
+		{"animals.csv", []string{"name"}, "animal"},
+		{"data/Animals.tsv.gz", []string{"", "id", "name"}, "animal"},
+		{"zoo-animals_2024.csv", []string{"name"}, "animal"},
+		{"people.csv", []string{"name"}, "person"},
+		{"companies.csv", []string{"title"}, "company"},
+		{"Branches (2).csv", []string{"title"}, "branch"},
+		{"houses.csv", []string{"title"}, "house"},
+		{"zoo.csv", []string{"name"}, ""},
+		{"glass.csv", []string{"name"}, ""},
+		{"status.csv", []string{"name"}, ""},
+		{"2024-results.csv", []string{"name"}, ""},
+		{"items.csv", []string{"name"}, ""},
+		{"2024.csv", []string{"name"}, ""},
+		{"", []string{"name"}, ""},
+	} {
+		if got := table.KindOf(c.file, c.headings...); got != c.want {
+			t.Errorf("KindOf(%q, %q) = %q, want %q", c.file, c.headings, got, c.want)
+		}
+	}
+}
+
+func TestTheNameOfAFileSaysWhatItsRowsAre(t *testing.T) {
+	t.Parallel()
+	sink := &sourcetest.Sink{}
+	in := source.Input{Name: "animals.csv", Reader: strings.NewReader("name,home\nKofi,Savanna\n")}
+	if _, err := table.ReadCSV(t.Context(), in, sink, table.Columns{Subject: "name"}); err != nil {
+		t.Fatal(err)
+	}
+	sourcetest.Equal(t, "facts", sink.Facts, []string{"Kofi | home | Savanna", "Kofi | instance of | animal"})
+}
