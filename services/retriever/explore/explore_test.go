@@ -554,3 +554,20 @@ func TestWhoHasTheLeastOfANumberIsFoundByTheNumber(t *testing.T) {
 		t.Errorf("got %q, %v", show(g, patterns[0]), err)
 	}
 }
+
+func TestWhatHasTheOccupationOfAKindIsMeant(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "occupation", "politician"},
+		[3]string{"Mara Vell", "group", "Greens"},
+		[3]string{"Per Holm", "occupation", "politician"}, [3]string{"Per Holm", "group", "Greens"},
+		[3]string{"Greens", "alliance with", "Liberals"}, [3]string{"Liberals", "alliance with", "Centre"})
+	for kind, want := range map[string]string{"politician": "group", "thing": "^alliance with"} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity(kind)),
+			match(variable("x"), "alliance", entity("Greens"))}, Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which of them are in the Greens?",
+			plan, nil)
+		if err != nil || len(patterns) != 2 || show(g, patterns[1]) != want {
+			t.Errorf("%s: got %v, %v, want %s", kind, patterns, err, want)
+		}
+	}
+}

@@ -144,6 +144,9 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 	} else if start == nil || end != nil {
 		return nil
 	}
+	if err := e.matchSorts(v, candidates); err != nil {
+		return err
+	}
 	var wanted []string
 	for _, kind := range e.plannedTypes(v) {
 		if e.ofName[kind] != nil {
@@ -167,6 +170,29 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 		} else if len(e.types) > 0 && len(c.ends) > 0 {
 			c.TypeMiss = true
 		}
+	}
+	return nil
+}
+
+// matchSorts compares what lies beyond the known end with what the plan says that it is, where no type says it but an
+// occupation or a genre does.
+func (e *explorer) matchSorts(variable string, candidates []Candidate) error {
+	var kinds []store.EntityID
+	for _, kind := range e.plannedTypes(variable) {
+		kinds = append(kinds, e.links[kind]...)
+	}
+	sorts := slices.Concat(e.sorts...)
+	if len(kinds) == 0 || len(sorts) == 0 {
+		return nil
+	}
+	isKind := func(edge store.Edge) bool { return slices.Contains(kinds, edge.Entity) }
+	for i := range candidates {
+		lists, err := e.snap.Edges(e.ctx, sample(candidates[i].ends, 16), store.Out, sorts)
+		if err != nil {
+			return err
+		}
+		candidates[i].TypeMatch = candidates[i].TypeMatch ||
+			slices.ContainsFunc(lists, func(edges []store.Edge) bool { return slices.ContainsFunc(edges, isKind) })
 	}
 	return nil
 }
