@@ -210,10 +210,10 @@ func (g *PathGroup) lastFact() []*graphv1.RelationStep {
 	return g.Steps[first:]
 }
 
-// OtherRole returns the role that the last fact of the path says where the question asks for another; empty if
-// it may be the same.
+// OtherRole returns the role that the last fact of the path says where the question asks for another, or what all of
+// its facts together are; empty if it may be the same.
 func (g *PathGroup) OtherRole(question string) string {
-	return OtherRole(question, g.TopicEntity, g.lastFact())
+	return otherRole(question, g.TopicEntity, g.Steps, g.lastFact())
 }
 
 // IsTurned reports whether the path is one step, which the question says the other way round.

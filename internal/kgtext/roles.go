@@ -15,10 +15,19 @@ type role struct{ group, name string }
 // roles are the roles that words name.
 var roles = readRoles(map[string]map[string]string{
 	"kin": {
-		"parent":  "parent parents mother mothers mom mum father fathers dad",
-		"child":   "child children kid kids offspring heir son sons daughter daughters",
-		"sibling": "sibling siblings brother brothers sister sisters",
-		"spouse":  "spouse wife wives husband husbands married marry marriage partner couple",
+		"parent":      "parent parents mother mothers mom mum father fathers dad",
+		"child":       "child children kid kids offspring heir son sons daughter daughters",
+		"sibling":     "sibling siblings brother brothers sister sisters",
+		"spouse":      "spouse wife wives husband husbands married marry marriage partner couple",
+		"grandparent": "grandparent grandparents grandmother grandmothers grandfather grandfathers grandma grandpa",
+		"grandchild":  "grandchild grandchildren grandson grandsons granddaughter granddaughters",
+		"uncle":       "uncle uncles aunt aunts",
+		"nephew":      "nephew nephews niece nieces",
+		"cousin":      "cousin cousins",
+	},
+	"way": {
+		"origin":      "origin origins departure departures depart departs departed leave leaves",
+		"destination": "destination destinations arrival arrivals arrive arrives arrived",
 	},
 	"life": {
 		"birth":     "birth born birthplace birthday birthdate",
@@ -87,16 +96,27 @@ func turnRoles(all []role, isTurned bool) []role {
 // ownsForm matches the verb of owners, which says the role of both sides, unlike the noun.
 var ownsForm = regexp.MustCompile(`(?i)\bowns\b`)
 
-func readRoles(groups map[string]map[string]string) map[string]role {
-	all := map[string]role{}
+func readRoles(groups map[string]map[string]string) map[string][]role {
+	all := map[string][]role{}
 	for group, names := range groups {
 		for name, words := range names {
 			for word := range strings.FieldsSeq(words) {
-				all[word] = role{group, name}
+				all[word] = append(all[word], role{group, name})
 			}
 		}
 	}
 	return all
+}
+
+// composites are the roles that relatives have over others: a mother's father is a grandparent.
+var composites = map[string][]string{"grandparent": {"parent"}, "grandchild": {"child"}, "uncle": {"parent", "sibling"},
+	"nephew": {"sibling", "child"}, "cousin": {"parent", "sibling", "child"}}
+
+// isComposed reports whether roles that several facts say are together one that is asked for.
+func isComposed(asked, said []role) bool {
+	return len(said) > 1 && slices.ContainsFunc(asked, func(r role) bool {
+		return !slices.ContainsFunc(said, func(s role) bool { return !slices.Contains(composites[r.name], s.name) })
+	})
 }
 
 // findRoles returns the roles that a text names. Of measures that follow each other the last counts: an area code is no
@@ -104,13 +124,11 @@ func readRoles(groups map[string]map[string]string) map[string]role {
 func findRoles(text string) (found []role) {
 	isBehind := false // the last role
 	for word := range strings.FieldsSeq(Fold(SplitCamelCase(text))) {
-		r, ok := roles[word]
-		if ok && isBehind && r.group == "measure" && found[len(found)-1].group == r.group {
+		own := roles[word]
+		if isBehind && len(own) > 0 && own[0].group == "measure" && found[len(found)-1].group == "measure" {
 			found = found[:len(found)-1]
 		}
-		if isBehind = ok; ok {
-			found = append(found, r)
-		}
+		isBehind, found = len(own) > 0, append(found, own...)
 	}
 	return found
 }
@@ -137,28 +155,47 @@ func MeasuresOther(counted, relation string) bool {
 // spouse, where it asks for a mother. steps are one fact, topic is a name that says nothing of what is asked.
 // Empty if they may be the same.
 func OtherRole(question, topic string, steps []*graphv1.RelationStep) string {
+	return otherRole(question, topic, steps, steps)
+}
+
+// otherRole is OtherRole of the last steps of a path. All of its steps count for kin: a father's spouse is not the
+// spouse who is asked for, and a mother's mother is a grandmother.
+func otherRole(question, topic string, steps, last []*graphv1.RelationStep) string {
 	asked := findRoles(strings.ReplaceAll(" "+Fold(question)+" ", " "+Fold(topic)+" ", " "))
 	// Of relations that are compared, the direction is told elsewhere.
 	endsWithOf := func(text string) bool { return topic != "" && strings.HasSuffix(string(FoldWords(text)), " of ") }
 	asked = turnRoles(asked, endsWithOf(question)) // of "whom is A the mother of"
+	isKin := func(r role) bool { return r.group == "kin" }
 	var said []role
-	for _, s := range steps {
-		words := VerbaliseRelation(s.GetRelation())
-		if lead := leadForm.FindString(words); lead != "" && asksMembers.MatchString(question) {
+	for i, s := range steps {
+		words, isLast := VerbaliseRelation(s.GetRelation()), i >= len(steps)-len(last)
+		if lead := leadForm.FindString(words); isLast && lead != "" && asksMembers.MatchString(question) {
 			return lead
 		}
 		isTurned := s.GetInverse() != endsWithOf(words) && !ownsForm.MatchString(s.GetRelation())
-		said = append(said, turnRoles(findRoles(words), isTurned)...)
+		for _, r := range turnRoles(findRoles(words), isTurned) {
+			if isLast || isKin(r) {
+				said = append(said, r)
+			}
+		}
 	}
+	isNoKin := func(r role) bool { return !isKin(r) }
+	isFamily := isComposed(asked, slices.DeleteFunc(slices.Clone(said), isNoKin)) || inLaw.MatchString(question)
 	for _, s := range said {
 		inGroup := func(r role) bool { return r.group == s.group }
-		if slices.ContainsFunc(asked, inGroup) &&
-			!slices.ContainsFunc(asked, func(r role) bool { return inGroup(r) && slices.Contains(said, r) }) {
+		isAsked := slices.ContainsFunc(asked, func(r role) bool { return inGroup(r) && slices.Contains(said, r) })
+		if isKin(s) {
+			isAsked = slices.Contains(asked, s) || isFamily
+		}
+		if slices.ContainsFunc(asked, inGroup) && !isAsked {
 			return s.name
 		}
 	}
 	return ""
 }
+
+// inLaw are words for relatives of a spouse.
+var inLaw = regexp.MustCompile(`(?i)\bin[- ]laws?\b`)
 
 var (
 	// asksMembers is a question for all who belong to something: "who is in the team A", "who works at A".
@@ -320,7 +357,7 @@ func IsNounOf(kind, relation string) bool {
 	own := Fold(VerbaliseRelation(relation))
 	open := NewOpenWords(own)
 	return len(open) == 1 && strings.HasSuffix(own, open[0]) && SameNoun(Fold(kind), open[0]) &&
-		roles[open[0]].group != "kin"
+		!slices.ContainsFunc(roles[open[0]], func(r role) bool { return r.group == "kin" })
 }
 
 // IsRoleOf reports whether one of some words is the noun for the objects of a relation: the director of

@@ -2,6 +2,7 @@ package method
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -306,13 +307,21 @@ func completeList(q *question.Question, ground *graphv1.GroundGraph) {
 		isListed[kgtext.Fold(a.GetAnswer())] = true
 	}
 	complete := slices.Clone(answers)
+	add := func(name string, t *graphv1.Triple) {
+		if folded := kgtext.Fold(name); !isListed[folded] {
+			isListed[folded] = true
+			complete = append(complete, tripleEvidence{t}.support([]string{name})...)
+		}
+	}
+	isInRole := saysRole(q.Text(), answers, ground)
 	for _, s := range ground.GetSubjects() {
 		for _, scored := range s.GetTriples() {
 			t := scored.GetTriple()
-			if name := kgtext.Fold(t.GetSubject()); t.GetRelation() == said.GetRelation() &&
-				t.GetObject() == said.GetObject() && !isListed[name] {
-				isListed[name] = true
-				complete = append(complete, tripleEvidence{t}.support([]string{t.GetSubject()})...)
+			switch {
+			case said != nil && t.GetRelation() == said.GetRelation() && t.GetObject() == said.GetObject():
+				add(t.GetSubject(), t)
+			case isInRole(t):
+				add(t.GetObject(), t)
 			}
 		}
 	}
@@ -320,6 +329,29 @@ func completeList(q *question.Question, ground *graphv1.GroundGraph) {
 		conclude(q, joinNames(complete), complete, true)
 		q.Replace(joinNames(complete))
 	}
+}
+
+// asksSeveral is a question for more than one.
+var asksSeveral = regexp.MustCompile(`(?i)^who (?:are|were)\b`)
+
+// saysRole returns whether a triple says of what the question names who else has the role that the question asks for
+// and an answer has: of the parents the father, where the answer is the mother.
+func saysRole(text string, answers []*orchestratorv1.Answer, ground *graphv1.GroundGraph) func(*graphv1.Triple) bool {
+	isAbout := func(t *graphv1.Triple) bool {
+		return kgtext.Mentions(text, t.GetSubject()) && !strings.Contains(t.GetRelation(), " / ") &&
+			kgtext.SharesRole(t.GetRelation(), text)
+	}
+	isAnswer := func(t *graphv1.Triple) bool {
+		return isAbout(t) && slices.ContainsFunc(answers, func(a *orchestratorv1.Answer) bool {
+			return kgtext.Fold(a.GetAnswer()) == kgtext.Fold(t.GetObject())
+		})
+	}
+	isScoredAnswer := func(t *graphv1.ScoredTriple) bool { return isAnswer(t.GetTriple()) }
+	has := func(s *graphv1.SubjectEvidence) bool { return slices.ContainsFunc(s.GetTriples(), isScoredAnswer) }
+	if !asksSeveral.MatchString(text) || !slices.ContainsFunc(ground.GetSubjects(), has) {
+		return func(*graphv1.Triple) bool { return false }
+	}
+	return isAbout
 }
 
 // relationTo returns the triple by which an answer is its subject and has to do with the one thing that a question

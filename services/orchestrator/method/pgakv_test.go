@@ -95,6 +95,12 @@ func TestAListIsWholeWhateverTheModelReads(t *testing.T) {
 		{"or for what is so of two things", "who works as a smith on the Sel", []*graphv1.ScoredTriple{
 			scored(.8, "Orla", "works on", "Sel"), scored(.3, "Orla", "trade", "smith"),
 			scored(.8, "Tessen", "works on", "Sel")}, []string{"Orla"}},
+		{"all who have the role that it asks for", "who are the parents of Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Sel", "father", "Orla"), scored(.8, "Sel", "mother", "Tessen"),
+			scored(.8, "Sel", "spouse", "Harn"), scored(.8, "Sel", "mother / father", "Velm")},
+			[]string{"Orla", "Tessen"}},
+		{"not where it asks for one of them", "who is the father of Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Sel", "father", "Orla"), scored(.8, "Sel", "mother", "Tessen")}, []string{"Orla"}},
 		{"or for things of a kind, which may be some", "which smiths work on the Sel", []*graphv1.ScoredTriple{
 			scored(.8, "Orla", "works on", "Sel"), scored(.8, "Tessen", "works on", "Sel")}, []string{"Orla"}},
 	} {

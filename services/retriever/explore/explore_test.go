@@ -521,7 +521,8 @@ func TestWhatARelationIsByItsNameAndItsValues(t *testing.T) {
 		[3]string{"Orla", "discovered", "1868-11-17"}, [3]string{"Orla", "discoverer", "Mara Vell"},
 		[3]string{"Orla", "areaCode", "404"}, [3]string{"Orla", "areaTotal", "82 (square kilometres)"},
 		[3]string{"Orla", "1st runway LengthMetre", "3800"}, [3]string{"Orla", "runwayLength", "4100"},
-		[3]string{"Tessen", "runwayLength", "4300"})
+		[3]string{"Tessen", "runwayLength", "4300"}, [3]string{"Orla", "departure time", "11:20"},
+		[3]string{"Orla", "origin", "Velmora"}, [3]string{"Orla", "destination", "Tessen"})
 	for _, c := range []struct {
 		question   string
 		start, end *graphv1.QueryTerm
@@ -532,6 +533,9 @@ func TestWhatARelationIsByItsNameAndItsValues(t *testing.T) {
 		{"When was Orla discovered?", variable("x"), entity("Orla"), "discovered", "^discovered"},
 		{"What is the area of Orla?", entity("Orla"), variable("x"), "area", "areaTotal"},
 		{"What is the area code of Orla?", entity("Orla"), variable("x"), "area code", "areaCode"},
+		{"When does Orla depart?", entity("Orla"), variable("x"), "departure", "departure time"},
+		{"Where does Orla depart from?", entity("Orla"), variable("x"), "departure", "origin"},
+		{"Where does Orla arrive?", entity("Orla"), variable("x"), "arrival", "destination"},
 		{"How long is the runway of Orla?", entity("Orla"), variable("x"), "length of runway", "runwayLength"},
 	} {
 		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(c.start, c.relation, c.end)},

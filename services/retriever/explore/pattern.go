@@ -232,13 +232,15 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 		name := e.lastName(c)
 		switch {
 		case (counts || e.valued[o.pattern.GetEnd().GetVariable()]) && identifierForm.MatchString(kgtext.Fold(name)),
-			asksWho && c.Comparable > 0.5, asksPlace && kgtext.IsTime(name),
+			asksWho && c.Comparable > 0.5, asksPlace && (kgtext.IsTime(name) || timeForm.MatchString(name)),
 			counts && kgtext.MeasuresOther(o.phrase, name):
 			return 1
 		case asksFormer != kgtext.SaysFormer(name):
 			return 0.3
 		case hasDigit(kgtext.WithoutUnit(name)) && !hasDigit(e.question):
 			return 0.2
+		case c.Words == 0 && kgtext.SharesRole(o.phrase, name):
+			return -sameRole
 		}
 		return 0
 	}
@@ -246,6 +248,13 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 
 // identifierForm is a relation to what identifies and measures nothing.
 var identifierForm = regexp.MustCompile(`\b(?:isbn|issn|ids?|identifier|codes?|(?:tele)?phone|fax|zip|postcode|sku)\b`)
+
+// sameRole is added to the score of a relation that says the role of a phrase by another word: the origin of what
+// departs.
+const sameRole = 0.15
+
+// timeForm is a relation to a time of day or to how long something takes.
+var timeForm = regexp.MustCompile(`(?i)\btime$`)
 
 func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789") }
 

@@ -158,3 +158,28 @@ func TestAnAdjectiveOfANameMeansIt(t *testing.T) {
 		}
 	}
 }
+
+func TestARelationInOtherWordsIsNotSure(t *testing.T) {
+	t.Parallel()
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	for _, c := range []struct {
+		question, phrase, relation string
+		options                    []func(*graphv1.RelationCandidate)
+		isSure                     bool
+	}{
+		{"what is the nationality of Orla", "nationality", "born", []func(*graphv1.RelationCandidate){numbers}, false},
+		{"what is the birthday of Orla", "birthday", "born", []func(*graphv1.RelationCandidate){numbers}, true},
+		{"when was Orla born", "birth", "born", []func(*graphv1.RelationCandidate){numbers}, true},
+		{"how many passengers does Orla carry", "passengers", "airline", nil, false},
+		{"how many airlines does Orla have", "airlines", "airline", nil, true},
+		{"how many books did Orla write", "books", "author of", nil, true},
+	} {
+		got := query.New(query.DefaultConfig()).Align(c.question, &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+			listed("thing", "Orla"), match(variable("thing"), c.phrase, variable("x"))},
+			Result: &graphv1.QueryResult{Variable: "x"}}, terms, []*graphv1.PatternCandidates{{Clause: 1,
+			Candidates: []*graphv1.RelationCandidate{candidate(c.relation, .9, .9, c.options...)}}})
+		if got.Plan == nil || (got.Reason == "") != c.isSure {
+			t.Errorf("%s by %q: %v, reason %q", c.question, c.relation, got.Plan, got.Reason)
+		}
+	}
+}

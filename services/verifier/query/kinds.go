@@ -1,0 +1,193 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// typePattern aligns a clause that says what a variable is. If the knowledge graph does not say that
+// of most that the variable can be, the clause is left out: other clauses bind it. Unless their relations
+// imply it, as what somebody directed is a film, the result may be of another kind.
+func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.PatternCandidates) string {
+	name := p.GetEnd().GetEntity()
+	links := x.entities(name)
+	candidates := slices.Concat(found.GetCandidates(), found.GetElsewhere())
+	implied := len(candidates) > 0 && candidates[0].GetImplied() > impliedFrom
+	drop := func(reason string, isSaid bool) string {
+		x.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribePattern(p), "", reason, nil)
+		if !isSaid {
+			x.doubt(reason)
+		}
+		return ""
+	}
+	if columns := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(columns) > 0 &&
+		columns[0].GetImplied() == 0 && isNamed(relationOf(columns[0]), name) {
+		if x.isCellOf(p.GetStart().GetVariable(), columns[0]) {
+			return drop("another clause leads to this column", true)
+		}
+		x.addColumn(p, columns[0])
+		return ""
+	}
+	if rows := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(rows) > 0 &&
+		!x.bindsElsewhere(at, p.GetStart().GetVariable()) {
+		// In a table the things are its rows.
+		out := proto.CloneOf(p)
+		out.Steps = rows[0].GetSteps()
+		out.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: x.newVariable()}}
+		after := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: out}}
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after),
+			"in a table every row is one", nil)
+		x.plan.Clauses = append(x.plan.Clauses, after)
+		x.certain(0.75)
+		return ""
+	}
+	if term := x.terms[name]; term.GetOfKind() {
+		after := listLinks(p.GetStart().GetVariable(), term.GetLinks())
+		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after),
+			"these have it in their names", nil)
+		x.plan.Clauses = append(x.plan.Clauses, after)
+		return ""
+	}
+	if len(links) == 0 || len(found.GetCandidates()) == 0 {
+		asksWho := strings.HasPrefix(strings.ToLower(x.question), "who ") && !holdsWords(x.question, name)
+		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name),
+			(implied || isAnything(name) || asksWho || x.namesSay(p.GetStart().GetVariable(), name)) &&
+				!x.tellsApart(name))
+	}
+	best := found.GetCandidates()[0]
+	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
+	if boundElsewhere && !best.GetJoins() {
+		if x.asksKind(name, best) {
+			return fmt.Sprintf("nothing that fits the rest of the plan is a %s in the knowledge graph", name)
+		}
+		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name), implied)
+	}
+	isFew := boundElsewhere && float64(best.GetCoverage()) < x.MinType && !best.GetTypeMatch()
+	if isFew && implied && !x.asksKind(name, best) {
+		return drop(fmt.Sprintf("the other relations say that it is a %s", name), implied)
+	}
+	if isFew && !saysClass(best) {
+		return drop(fmt.Sprintf("the knowledge graph says of few things that they are a %s", name), implied)
+	}
+	if r := relationOf(best); x.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS &&
+		!saysClass(best) && !best.GetTypeMatch() && !kgtext.SharesWord(r, x.question) {
+		x.doubt(fmt.Sprintf("the knowledge graph says %q of it where the question asks whether it is %s", r, name))
+	}
+	links = anchored(links, best)
+	x.add(p, best, links[:1], false)
+	return ""
+}
+
+// namesSay reports whether the things that the other relations of a variable are said of have a kind in their names:
+// the Orla office is an office.
+func (x *alignment) namesSay(variable, kind string) bool {
+	named := 0
+	for i, c := range x.draft.GetClauses() {
+		candidates := x.patterns[i].GetCandidates()
+		if c.GetMatch().GetStart().GetVariable() != variable || len(candidates) == 0 {
+			continue
+		}
+		for _, t := range candidates[0].GetExamples() {
+			name := t.GetSubject()
+			if candidates[0].GetSteps()[0].GetInverse() {
+				name = t.GetObject()
+			}
+			if !holdsWords(name, kind) {
+				return false
+			}
+			named++
+		}
+	}
+	return named > 1
+}
+
+// tellsApart reports whether the question counts a kind by a word before its noun, which other relations do not imply:
+// the most horror films are not the most films.
+func (x *alignment) tellsApart(name string) bool {
+	head := strings.LastIndex(name, " ")
+	return head > 0 && holdsWords(x.question, name) && slices.ContainsFunc(x.draft.GetClauses(),
+		func(c *graphv1.QueryClause) bool { return c.GetRank().GetCount() })
+}
+
+// asksKind reports whether the question names a kind of things that the knowledge graph tells apart:
+// one of several words, such as major city, since other relations say that a thing is a city and not
+// of which sort, or one that its types have.
+func (x *alignment) asksKind(name string, c *graphv1.RelationCandidate) bool {
+	return holdsWords(x.question, name) && saysClass(c) && (len(strings.Fields(name)) > 1 || saysType(c))
+}
+
+// saysType reports whether a relation says what a thing is, and not what it does.
+func saysType(c *graphv1.RelationCandidate) bool {
+	switch kgtext.Fold(c.GetSteps()[0].GetRelation()) {
+	case "type", "is a", "kind", "category", "class", "genre", "has genre":
+		return true
+	}
+	return false
+}
+
+// saysClass reports whether a relation says what a thing is, such as its occupation.
+func saysClass(c *graphv1.RelationCandidate) bool {
+	if len(c.GetSteps()) != 1 || c.GetSteps()[0].GetInverse() {
+		return false
+	}
+	switch name := kgtext.Fold(c.GetSteps()[0].GetRelation()); name {
+	case "instance of", "occupation", "profession", "position", "job", "role":
+		return true
+	default:
+		return saysType(c) || strings.HasSuffix(name, " type") || strings.HasSuffix(name, " occupation") ||
+			strings.HasSuffix(name, "profession")
+	}
+}
+
+// addEndType adds what the words of a pattern say of its end: "number of major rivers" counts those
+// that are a major river.
+func (x *alignment) addEndType(p *graphv1.QueryPattern, best *graphv1.RelationCandidate, phrase string) {
+	longest := ""
+	for _, t := range best.GetEndTypes() {
+		if len(t) > len(longest) && holdsWords(phrase, t) {
+			longest = t
+		}
+	}
+	if longest == "" || len(best.GetEndTypes()) < 2 {
+		return
+	}
+	relation := x.typeRelation()
+	if relation == "" {
+		return
+	}
+	added := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{
+		Start: p.GetEnd(), Steps: []*graphv1.RelationStep{{Relation: relation}},
+		End: &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: longest}}}}}
+	x.edit(graphv1.EditKind_EDIT_KIND_ADD, "", kgtext.DescribeClause(added), fmt.Sprintf("the plan says %q", phrase),
+		nil)
+	x.plan.Clauses = append(x.plan.Clauses, added)
+}
+
+// typeRelation is the relation by which types were found.
+func (x *alignment) typeRelation() string {
+	for i, c := range x.draft.GetClauses() {
+		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == typeRelation {
+			for _, candidate := range x.patterns[i].GetCandidates() {
+				if saysClass(candidate) {
+					return candidate.GetSteps()[0].GetRelation()
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// isAnything reports whether a kind restricts nothing: what was born or opened is a person or a place.
+func isAnything(kind string) bool {
+	switch kgtext.Fold(kind) {
+	case "person", "people", "place", "thing", "entity", "item":
+		return true
+	}
+	return false
+}
