@@ -106,15 +106,17 @@ func (e *explorer) isPlanned(r store.RelationID, variable string) bool {
 	})
 }
 
-// column returns the column of a table that has the name of a kind, if its cells are no rows.
+// column returns the column of a table that has the name of a kind, if its cells are no rows. One of yes and no may
+// have a word of the kind: those who "work remotely" are so by "remote".
 func (e *explorer) column(kind string) (Candidate, bool) {
 	if kind == "" || !e.isTable() {
 		return Candidate{}, false
 	}
+	isNoFlag := func(id store.EntityID) bool { return !kgtext.IsFlag(e.snap.EntityName(id)) }
 	for r := range e.snap.Info().Relations {
 		s := walk.Step{Relation: store.RelationID(r)}
-		if name := e.snap.RelationName(s.Relation); kgtext.SharedWords(kind, name) < 1 ||
-			kgtext.SharedWords(name, kind) < 1 {
+		name := e.snap.RelationName(s.Relation)
+		if kgtext.SharedWords(name, kind) < 1 {
 			continue
 		}
 		rows, err := e.subjects(s)
@@ -123,7 +125,8 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 		}
 		c := Candidate{Steps: []walk.Step{s}, Phrase: e.cosine(s.Relation, kind), Question: e.cosine(s.Relation, ""),
 			Words: 1, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation)}
-		if _, err := e.probe(&c, sample(rows, sampled), nil, kind); err == nil && e.areCells(c.ends) {
+		if _, err := e.probe(&c, sample(rows, sampled), nil, kind); err == nil && e.areCells(c.ends) &&
+			(kgtext.SharedWords(kind, name) == 1 || !slices.ContainsFunc(c.ends, isNoFlag)) {
 			return c, true
 		}
 	}

@@ -15,7 +15,8 @@ func contest() *storetest.Graph {
 	return storetest.NewGraph(
 		[3]string{"Mara Vell", "Song", "Low Tide"}, [3]string{"Mara Vell", "Points", "43"},
 		[3]string{"Mara Vell", "Year", "1989"}, [3]string{"Per Holm", "Song", "The Grey Door"},
-		[3]string{"Per Holm", "Points", "17"}, [3]string{"Per Holm", "Year", "1994"})
+		[3]string{"Per Holm", "Points", "17"}, [3]string{"Per Holm", "Year", "1994"},
+		[3]string{"Mara Vell", "Remote", "yes"}, [3]string{"Per Holm", "Remote", "no"})
 }
 
 func TestAKindThatNamesAColumnOfATableIsThatColumn(t *testing.T) {
@@ -23,6 +24,7 @@ func TestAKindThatNamesAColumnOfATableIsThatColumn(t *testing.T) {
 	for _, c := range []struct{ name, kind, want string }{
 		{"by its name", "song", "Song"},
 		{"in the plural", "songs", "Song"},
+		{"by a word of it, of yes and no", "remote singer", "Remote"},
 		{"any column that rows have, for other words", "singer", "Points"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

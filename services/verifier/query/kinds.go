@@ -27,7 +27,8 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if columns := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(columns) > 0 &&
-		columns[0].GetImplied() == 0 && isNamed(relationOf(columns[0]), name) {
+		columns[0].GetImplied() == 0 && (isNamed(relationOf(columns[0]), name) ||
+		isFlag(columns[0]) && kgtext.SharedWords(relationOf(columns[0]), name) == 1) {
 		if x.isCellOf(p.GetStart().GetVariable(), columns[0]) {
 			return drop("another clause leads to this column", true)
 		}

@@ -183,3 +183,17 @@ func TestARelationInOtherWordsIsNotSure(t *testing.T) {
 		}
 	}
 }
+
+func TestAFlagMayHaveAWordOfAKind(t *testing.T) {
+	t.Parallel()
+	flag := candidate("remote", .6, .6)
+	flag.Examples = []*graphv1.Triple{{Subject: "Orla", Relation: "remote", Object: "no"},
+		{Subject: "Tessen", Relation: "remote", Object: "yes"}}
+	got := query.New(query.DefaultConfig()).Align("which of them work remotely", &graphv1.QueryPlan{
+		Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity("work remotely"))},
+		Result:  &graphv1.QueryResult{Variable: "x"}}, nil,
+		[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{flag}}})
+	if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != "?x remote → yes; ?x" {
+		t.Errorf("got %q, reason %q", text, got.Reason)
+	}
+}
