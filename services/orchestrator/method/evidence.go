@@ -331,8 +331,12 @@ func completeList(q *question.Question, ground *graphv1.GroundGraph) {
 	}
 }
 
-// asksSeveral is a question for more than one.
-var asksSeveral = regexp.MustCompile(`(?i)^who (?:are|were)\b`)
+var (
+	// asksSeveral is a question for more than one.
+	asksSeveral = regexp.MustCompile(`(?i)^who (?:are|were)\b`)
+	// asksSex is one for women or for men alone.
+	asksSex = regexp.MustCompile(`(?i)\b(?:mother|father|daughter|son|sister|brother|wife|wive|husband|actresse?)s?\b`)
+)
 
 // saysRole returns whether a triple says of what the question names who else has the role that the question asks for
 // and an answer has: of the parents the father, where the answer is the mother.
@@ -348,7 +352,7 @@ func saysRole(text string, answers []*orchestratorv1.Answer, ground *graphv1.Gro
 	}
 	isScoredAnswer := func(t *graphv1.ScoredTriple) bool { return isAnswer(t.GetTriple()) }
 	has := func(s *graphv1.SubjectEvidence) bool { return slices.ContainsFunc(s.GetTriples(), isScoredAnswer) }
-	if !asksSeveral.MatchString(text) || !slices.ContainsFunc(ground.GetSubjects(), has) {
+	if !asksSeveral.MatchString(text) || asksSex.MatchString(text) || !slices.ContainsFunc(ground.GetSubjects(), has) {
 		return func(*graphv1.Triple) bool { return false }
 	}
 	return isAbout

@@ -99,7 +99,9 @@ func TestAListIsWholeWhateverTheModelReads(t *testing.T) {
 			scored(.8, "Sel", "father", "Orla"), scored(.8, "Sel", "mother", "Tessen"),
 			scored(.8, "Sel", "spouse", "Harn"), scored(.8, "Sel", "mother / father", "Velm")},
 			[]string{"Orla", "Tessen"}},
-		{"not where it asks for one of them", "who is the father of Sel", []*graphv1.ScoredTriple{
+		{"not where it asks for women alone", "who are the sisters of Sel", []*graphv1.ScoredTriple{
+			scored(.8, "Sel", "sister", "Orla"), scored(.8, "Sel", "brother", "Tessen")}, []string{"Orla"}},
+		{"nor where it asks for one of them", "who is the father of Sel", []*graphv1.ScoredTriple{
 			scored(.8, "Sel", "father", "Orla"), scored(.8, "Sel", "mother", "Tessen")}, []string{"Orla"}},
 		{"or for things of a kind, which may be some", "which smiths work on the Sel", []*graphv1.ScoredTriple{
 			scored(.8, "Orla", "works on", "Sel"), scored(.8, "Tessen", "works on", "Sel")}, []string{"Orla"}},
