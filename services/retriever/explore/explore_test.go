@@ -522,7 +522,9 @@ func TestWhatARelationIsByItsNameAndItsValues(t *testing.T) {
 		[3]string{"Orla", "areaCode", "404"}, [3]string{"Orla", "areaTotal", "82 (square kilometres)"},
 		[3]string{"Orla", "1st runway LengthMetre", "3800"}, [3]string{"Orla", "runwayLength", "4100"},
 		[3]string{"Tessen", "runwayLength", "4300"}, [3]string{"Orla", "departure time", "11:20"},
-		[3]string{"Orla", "origin", "Velmora"}, [3]string{"Orla", "destination", "Tessen"})
+		[3]string{"Orla", "origin", "Velmora"}, [3]string{"Orla", "destination", "Tessen"},
+		[3]string{"Orla", "mother", "Mara Vell"}, [3]string{"Per Holm", "mother", "Orla"},
+		[3]string{"Tessen", "father", "Velmora"})
 	for _, c := range []struct {
 		question   string
 		start, end *graphv1.QueryTerm
@@ -536,6 +538,9 @@ func TestWhatARelationIsByItsNameAndItsValues(t *testing.T) {
 		{"When does Orla depart?", entity("Orla"), variable("x"), "departure", "departure time"},
 		{"Where does Orla depart from?", entity("Orla"), variable("x"), "departure", "origin"},
 		{"Where does Orla arrive?", entity("Orla"), variable("x"), "arrival", "destination"},
+		{"How many children does Orla have?", entity("Orla"), variable("x"), "children", "^mother"},
+		{"Who is the mother of Orla?", entity("Orla"), variable("x"), "mother", "mother"},
+		{"Who is the father of Tessen?", variable("x"), entity("Tessen"), "father", "^father"},
 		{"How long is the runway of Orla?", entity("Orla"), variable("x"), "length of runway", "runwayLength"},
 	} {
 		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(c.start, c.relation, c.end)},

@@ -160,14 +160,14 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	}
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
-	misfit := e.findMisfits(o)
+	misfit, isOther := e.findMisfits(o), e.findOthers(o.phrase, candidates)
 	for i := range candidates {
 		c := &candidates[i]
 		c.Trust = trust
 		isTime := kgtext.IsTime(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
 		c.Time = isTime && (kgtext.IsTime(o.phrase) || byYear)
 		c.OtherTime = isTime && !kgtext.IsTime(o.phrase) && !kgtext.AsksTime(e.question)
-		c.TypeMiss = c.TypeMiss || e.saysOther(o.phrase, *c)
+		c.TypeMiss = c.TypeMiss || isOther(*c)
 		c.misfit = misfit(*c)
 	}
 	// Of two names that are asked about, any relation may join them; of a variable and a name, the one
@@ -204,17 +204,37 @@ func (e *explorer) isAsked(o open) bool {
 		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 }
 
-// saysOther reports whether a candidate says another role or measure than a phrase: an area code is no area. The kin
-// of "father of" is that of the other side.
-func (e *explorer) saysOther(phrase string, c Candidate) bool {
-	if kgtext.Kin(phrase) != "" {
-		return false
+// findOthers returns whether a candidate says another role or measure than a phrase: an area code is no area, and where
+// there are children, whose child somebody is does not say it.
+func (e *explorer) findOthers(phrase string, candidates []Candidate) func(Candidate) bool {
+	kin := kgtext.Kin(phrase)
+	if kin == "" {
+		return func(c Candidate) bool { return kgtext.OtherRole(phrase, "", e.stepsOf(c)) != "" }
 	}
+	isKin := func(c Candidate) bool { return e.kinOf(c) == kin }
+	hasKin := slices.ContainsFunc(candidates, isKin)
+	return func(c Candidate) bool { return hasKin && e.kinOf(c) != "" && !isKin(c) }
+}
+
+// kinOf returns what the end of a candidate is to its start, parent or child; empty if it is neither.
+func (e *explorer) kinOf(c Candidate) string {
+	if len(c.Steps) > 1 {
+		return ""
+	}
+	kin := kgtext.Kin(e.lastName(c))
+	if c.Steps[0].Inverse {
+		kin = map[string]string{"parent": "child", "child": "parent"}[kin]
+	}
+	return kin
+}
+
+// stepsOf returns the steps of a candidate by the names of their relations.
+func (e *explorer) stepsOf(c Candidate) []*graphv1.RelationStep {
 	steps := make([]*graphv1.RelationStep, len(c.Steps))
 	for i, s := range c.Steps {
 		steps[i] = &graphv1.RelationStep{Relation: e.snap.RelationName(s.Relation)}
 	}
-	return kgtext.OtherRole(phrase, "", steps) != ""
+	return steps
 }
 
 // findMisfits returns what is taken from the score of a relation that cannot be meant: to what identifies, where values
@@ -223,7 +243,7 @@ func (e *explorer) saysOther(phrase string, c Candidate) bool {
 // question asks for that; of one of several by its number, where the question has none: "1st runway length".
 func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 	asksWho, asksPlace := kgtext.AsksWho(e.question) && e.isAsked(o), kgtext.AsksPlace(e.question) && e.isAsked(o)
-	asksFormer := kgtext.SaysFormer(e.question)
+	asksFormer, kin := kgtext.SaysFormer(e.question), kgtext.Kin(o.phrase)
 	counts := slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		rank := c.GetRank()
 		return rank.GetCount() && rank.GetVariable() == o.pattern.GetEnd().GetVariable()
@@ -239,7 +259,7 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 			return 0.3
 		case hasDigit(kgtext.WithoutUnit(name)) && !hasDigit(e.question):
 			return 0.2
-		case c.Words == 0 && kgtext.SharesRole(o.phrase, name):
+		case c.Words == 0 && (kgtext.SharesRole(o.phrase, name) || kin != "" && e.kinOf(c) == kin):
 			return -sameRole
 		}
 		return 0
