@@ -115,7 +115,7 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	asked := AskedNumber(question)
 	asksTime := asked != "" && !strings.HasPrefix(asked, "how ")
 	isOfLife := asksTime && namesLife(words) && !namesLife(question)
-	if isOfLife || hardly && !isSaid(words, question) {
+	if isOfLife || hardly && !IsSaid(words, question) {
 		return nearest.GetTriple()
 	}
 	return nil
@@ -131,8 +131,8 @@ func hasNearer(ground *graphv1.GroundGraph, question string, fact *graphv1.Score
 	return FoldWords(question).Mention(Fold(subject)) && slices.ContainsFunc(groundTriples(ground), isNearer)
 }
 
-// isSaid reports whether a question has a word of a relation, or its role.
-func isSaid(words, question string) bool {
+// IsSaid reports whether a question has a word of a relation, or its role.
+func IsSaid(words, question string) bool {
 	return SharesWord(words, question) || SharesRole(words, question)
 }
 
@@ -179,7 +179,7 @@ func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup)
 	}
 	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)
 	words, isInverse := Fold(VerbaliseRelation(relation)), fact.Steps[0].GetInverse()
-	isOther := !isSaid(words, question) || strings.Contains(words, " ") && !isInverse &&
+	isOther := !IsSaid(words, question) || strings.Contains(words, " ") && !isInverse &&
 		FoldWords(question).Mention(words+" "+topic)
 	if !isOther || !IsActive(words) || !ActsFrom(question, topic, isInverse) {
 		return nil

@@ -206,10 +206,11 @@ var (
 		`owner|president)\b`)
 )
 
-// Kin returns what the object of a relation is to its subject, parent or child; empty if it is neither.
-func Kin(relation string) string {
+// Kin returns what the object of a relation is to its subject, parent or child, or its subject to its object if it is
+// followed the other way; empty if it is neither.
+func Kin(relation string, isInverse bool) string {
 	words := VerbaliseRelation(relation)
-	for _, r := range turnRoles(findRoles(words), strings.HasSuffix(words, " of")) { // of "father of"
+	for _, r := range turnRoles(findRoles(words), isInverse != strings.HasSuffix(words, " of")) { // of "father of"
 		if r.group == "kin" && opposites[r.name] != "" {
 			return r.name
 		}
@@ -260,9 +261,18 @@ var symmetric = []string{
 
 // IsSymmetric reports whether a relation holds both ways, as its words tell: who A is married to is married to A. A
 // knowledge graph often has one of the two triples.
-func IsSymmetric(relation string) bool {
+func IsSymmetric(relation string) bool { return NamesAny(relation, symmetric) }
+
+// NamesAny reports whether a relation's name has one of some words, or its plural.
+func NamesAny(relation string, words []string) bool {
 	name := FoldWords(VerbaliseRelation(relation))
-	return slices.ContainsFunc(symmetric, func(w string) bool { return name.Mention(w) || name.Mention(w+"s") })
+	return slices.ContainsFunc(words, func(w string) bool { return name.Mention(w) || name.Mention(w+"s") })
+}
+
+// TypeRelations returns the names of relations that say what kind of thing something is.
+func TypeRelations() []string {
+	return []string{"type", "instance of", "is a", "rdf:type", "kind", "category", "class",
+		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type"}
 }
 
 // cutName returns the words of a question before and behind a name, folded. Of a name that the question does not have

@@ -207,7 +207,7 @@ func (e *explorer) isAsked(o open) bool {
 // findOthers returns whether a candidate says another role or measure than a phrase: an area code is no area, and where
 // there are children, whose child somebody is does not say it.
 func (e *explorer) findOthers(phrase string, candidates []Candidate) func(Candidate) bool {
-	kin := kgtext.Kin(phrase)
+	kin := kgtext.Kin(phrase, false)
 	if kin == "" {
 		return func(c Candidate) bool { return kgtext.OtherRole(phrase, "", e.stepsOf(c)) != "" }
 	}
@@ -221,11 +221,7 @@ func (e *explorer) kinOf(c Candidate) string {
 	if len(c.Steps) > 1 {
 		return ""
 	}
-	kin := kgtext.Kin(e.lastName(c))
-	if c.Steps[0].Inverse {
-		kin = map[string]string{"parent": "child", "child": "parent"}[kin]
-	}
-	return kin
+	return kgtext.Kin(e.lastName(c), c.Steps[0].Inverse)
 }
 
 // stepsOf returns the steps of a candidate by the names of their relations.
@@ -243,7 +239,7 @@ func (e *explorer) stepsOf(c Candidate) []*graphv1.RelationStep {
 // question asks for that; of one of several by its number, where the question has none: "1st runway length".
 func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 	asksWho, asksPlace := kgtext.AsksWho(e.question) && e.isAsked(o), kgtext.AsksPlace(e.question) && e.isAsked(o)
-	asksFormer, kin := kgtext.SaysFormer(e.question), kgtext.Kin(o.phrase)
+	asksFormer, kin := kgtext.SaysFormer(e.question), kgtext.Kin(o.phrase, false)
 	counts := slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		rank := c.GetRank()
 		return rank.GetCount() && rank.GetVariable() == o.pattern.GetEnd().GetVariable()

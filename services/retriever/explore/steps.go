@@ -187,12 +187,16 @@ func (e *explorer) matchSorts(variable string, candidates []Candidate) error {
 	}
 	isKind := func(edge store.Edge) bool { return slices.Contains(kinds, edge.Entity) }
 	for i := range candidates {
+		if candidates[i].TypeMatch {
+			continue
+		}
 		lists, err := e.snap.Edges(e.ctx, sample(candidates[i].ends, 16), store.Out, sorts)
 		if err != nil {
 			return err
 		}
-		candidates[i].TypeMatch = candidates[i].TypeMatch ||
-			slices.ContainsFunc(lists, func(edges []store.Edge) bool { return slices.ContainsFunc(edges, isKind) })
+		candidates[i].TypeMatch = slices.ContainsFunc(lists, func(edges []store.Edge) bool {
+			return slices.ContainsFunc(edges, isKind)
+		})
 	}
 	return nil
 }

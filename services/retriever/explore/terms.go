@@ -329,8 +329,7 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 
 // findTypes finds the relations that say what a thing is, what a work is, or what somebody does.
 func (e *explorer) findTypes() {
-	e.types = e.lookUp("type", "instance of", "is a", "rdf:type", "kind", "category", "class",
-		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+	e.types = e.lookUp(kgtext.TypeRelations()...)
 	e.sorts = [][]store.RelationID{e.lookUp("genre", "has genre", "has_genre"),
 		e.lookUp("occupation", "profession", "job title", "job", "role", "position")}
 }

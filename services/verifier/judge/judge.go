@@ -138,7 +138,7 @@ func (c *claimCase) support() (best *view) {
 // saysOther reports whether a triple says another role than the claim: who directed a film need not have written it.
 // Parents and children are told apart by the direction of the triple.
 func (c *claimCase) saysOther(v *view) bool {
-	areKin := c.kin != "" && kgtext.Kin(v.GetTriple().GetRelation()) != ""
+	areKin := c.kin != "" && kgtext.Kin(v.GetTriple().GetRelation(), false) != ""
 	return !areKin && c.otherRole(v) != ""
 }
 
@@ -154,7 +154,7 @@ func (c *claimCase) otherRole(v *view) string {
 // in one and has its headquarters in another.
 func (c *claimCase) isOnlyReading(v *view) bool {
 	relation := v.GetTriple().GetRelation()
-	return v.role == forward && !containsWord(relation, locating) &&
+	return v.role == forward && !kgtext.NamesAny(relation, locating) &&
 		v.cosine >= max(c.cfg.MinOnlyReading, c.bestTaking-c.cfg.SupportSlack) && c.otherRole(v) == ""
 }
 
@@ -167,8 +167,8 @@ func (c *claimCase) mayRival(v *view) bool { return c.matchesRelation(v) || c.is
 func (c *claimCase) isOnlyKind(v *view) bool {
 	relation := v.GetTriple().GetRelation()
 	return v.takes && v.role == forward && v.cosine >= c.cfg.MinOnlyKind && c.otherRole(v) == "" &&
-		c.claim.GetTriple().GetValidity() == nil && !containsWord(relation, locating) &&
-		!containsWord(relation, sameKind) && !isMutual(relation)
+		c.claim.GetTriple().GetValidity() == nil && !kgtext.NamesAny(relation, locating) &&
+		!kgtext.NamesAny(relation, sameKind) && !isMutual(relation)
 }
 
 // mayList reports whether one of the values that a view's list has at the time of the claim may be the claim's.
@@ -227,8 +227,8 @@ func (c *claimCase) isState(v *view) bool {
 
 // isLocation reports whether a triple says in what its subject lies, and the claim no more than that.
 func (c *claimCase) isLocation(v *view) bool {
-	return v.role == forward && containsWord(v.GetTriple().GetRelation(), lyingIn) &&
-		containsWord(c.claim.GetTriple().GetRelation(), lying)
+	return v.role == forward && kgtext.NamesAny(v.GetTriple().GetRelation(), lyingIn) &&
+		kgtext.NamesAny(c.claim.GetTriple().GetRelation(), lying)
 }
 
 // rival is the best triple with another object for the same subject and relation; nil if there is none.

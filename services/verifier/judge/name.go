@@ -49,9 +49,9 @@ func nameLikelihood(name, entity string, links []*graphv1.EntityLink) float32 {
 // belongs reports whether a name says that somebody or something belongs to another one, for relations to such: an
 // Austrian to Austria, a Democrat to the Democratic Party.
 func belongs(relation, name, other string) bool {
-	return containsWord(relation, belonging) &&
+	return kgtext.NamesAny(relation, belonging) &&
 		slices.Contains(kgtext.AdjectiveBases(kgtext.Fold(name)), kgtext.Fold(other)) ||
-		containsWord(relation, professed) && isFollower(tokens(name), tokens(other))
+		kgtext.NamesAny(relation, professed) && isFollower(tokens(name), tokens(other))
 }
 
 // isFollower reports whether a name is the word for who follows what another one names: Buddhist, of Buddhism.
@@ -312,11 +312,11 @@ func (c *claimCase) nests(said string, v *view) bool {
 func (c *claimCase) containment() (*view, *graphv1.ScoredTriple) {
 	for _, v := range c.views {
 		if v.role != forward || v.agrees || !c.matchesRelation(v) ||
-			!containsWord(v.GetTriple().GetRelation(), placing) {
+			!kgtext.NamesAny(v.GetTriple().GetRelation(), placing) {
 			continue
 		}
 		for _, t := range c.nested {
-			if t.GetTriple().GetSubject() == v.value && containsWord(t.GetTriple().GetRelation(), lyingIn) &&
+			if t.GetTriple().GetSubject() == v.value && kgtext.NamesAny(t.GetTriple().GetRelation(), lyingIn) &&
 				nameLikelihood(c.claim.GetTriple().GetObject(), t.GetTriple().GetObject(), c.claim.GetObjects()) > 0 {
 				return v, t
 			}
@@ -406,7 +406,7 @@ var (
 // isMutual reports whether a relation holds both ways: it is symmetric, or what one is to the other depends on who is
 // the man and who the woman.
 func isMutual(relation string) bool {
-	return kgtext.IsSymmetric(relation) || containsWord(relation, []string{"wife", "husband", "brother", "sister"})
+	return kgtext.IsSymmetric(relation) || kgtext.NamesAny(relation, []string{"wife", "husband", "brother", "sister"})
 }
 
 // multiValuedShare is the probability that a relation has several objects for one subject: from the
@@ -414,16 +414,10 @@ func isMutual(relation string) bool {
 func multiValuedShare(use *verifierv1.RelationUse, relation string) float32 {
 	seen, many := float32(use.GetSubjects()), float32(use.GetSeveral())
 	share := (many + 0.5) / (seen + 6)
-	if seen < minSubjects && containsWord(relation, multiValued) {
+	if seen < minSubjects && kgtext.NamesAny(relation, multiValued) {
 		share = max(share, 0.5)
 	}
 	return share
-}
-
-// containsWord reports whether a relation's name contains one of the words.
-func containsWord(relation string, words []string) bool {
-	name := kgtext.FoldWords(kgtext.VerbaliseRelation(relation))
-	return slices.ContainsFunc(words, func(w string) bool { return name.Mention(w) || name.Mention(w+"s") })
 }
 
 // isInverseOf reports whether a claim's relation may be a triple's relation read from object to

@@ -68,7 +68,7 @@ const (
 func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses map[string]*verifierv1.RelationUse,
 	cfg Config) *claimCase {
 	said := kgtext.Fold(kgtext.VerbaliseRelation(claim.GetTriple().GetRelation()))
-	c := &claimCase{claim: claim, cfg: cfg, kin: kgtext.Kin(said), bestSimilarity: -1, bestTaking: -1}
+	c := &claimCase{claim: claim, cfg: cfg, kin: kgtext.Kin(said, false), bestSimilarity: -1, bestTaking: -1}
 	near, takers := map[string]*verifierv1.RelationMatch{}, map[string]bool{}
 	for _, r := range claim.GetRelations() {
 		near[r.GetRelation()] = r
@@ -79,7 +79,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 		}
 	}
 	for _, t := range pool {
-		if containsWord(t.GetTriple().GetRelation(), nesting) {
+		if kgtext.NamesAny(t.GetTriple().GetRelation(), nesting) {
 			c.nested = append(c.nested, t)
 		}
 	}
@@ -133,9 +133,9 @@ func (c *claimCase) isForeign() bool {
 func (c *claimCase) isSingle(v *view, share float32) bool {
 	most := c.cfg.MaxSeveral
 	switch relation := v.GetTriple().GetRelation(); {
-	case containsWord(relation, once) && !containsWord(relation, unlimited):
+	case kgtext.NamesAny(relation, once) && !kgtext.NamesAny(relation, unlimited):
 		return true
-	case containsWord(relation, singleValued) && !v.takesOther:
+	case kgtext.NamesAny(relation, singleValued) && !v.takesOther:
 		most = max(most, c.cfg.MaxSeveralOfOne)
 	}
 	return share <= most && c.values(v) == 1
@@ -167,7 +167,7 @@ func (c *claimCase) isInside(a, b string) bool {
 // isPlace reports whether a triple's object is where something is, or lies in what a claim's object names behind it:
 // "Paris" of "Paris, France".
 func (c *claimCase) isPlace(t *graphv1.Triple, said string) bool {
-	return containsWord(t.GetRelation(), nesting) || containsWord(t.GetRelation(), placing) ||
+	return kgtext.NamesAny(t.GetRelation(), nesting) || kgtext.NamesAny(t.GetRelation(), placing) ||
 		slices.ContainsFunc(c.nested, func(s *graphv1.ScoredTriple) bool {
 			return s.GetTriple().GetSubject() == t.GetObject() &&
 				said == t.GetObject()+", "+s.GetTriple().GetObject()
@@ -208,14 +208,14 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 		}
 		views = append(views, v)
 	}
-	kin := kgtext.Kin(triple.GetRelation())
+	kin := kgtext.Kin(triple.GetRelation(), false)
 	areKin := c.kin != "" && kin != ""
 	if subject := nameLikelihood(claim.GetSubject(), triple.GetSubject(), c.claim.GetSubjects()); subject > 0 {
 		c.subjectKnown = true
 		words := kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))
 		verb, isPassive := kgtext.PassiveVerb(triple.GetRelation())
 		acts := isPassive && kgtext.IsActive(said) && kgtext.SharedWords(verb, said) == 1
-		isTurned := (said == words+" of" || acts) && containsWord(triple.GetRelation(), sameKind)
+		isTurned := (said == words+" of" || acts) && kgtext.NamesAny(triple.GetRelation(), sameKind)
 		if isTurned || areKin && c.kin != kin {
 			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}
@@ -242,7 +242,7 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 		return said == kgtext.Fold(kgtext.VerbaliseRelation(triple.GetRelation()))+" of" && !areKin
 	}
 	if other > 0 && !isMutual(triple.GetRelation()) &&
-		(!containsWord(triple.GetRelation(), sameKind) || isOf()) {
+		(!kgtext.NamesAny(triple.GetRelation(), sameKind) || isOf()) {
 		add(reversed, triple.GetObject(), other, object)
 	}
 	return views

@@ -108,8 +108,7 @@ func (x *alignment) isUnaskedTime(best *graphv1.RelationCandidate, phrase, end s
 	r := relationOf(best)
 	return end != "" && end == x.draft.GetResult().GetVariable() && !x.valued[end] && best.GetComparable() > 0.5 &&
 		kgtext.IsTime(r) && !kgtext.IsTime(phrase) && !isAge(phrase) && !kgtext.AsksTime(x.question) &&
-		!kgtext.SharesWord(r, x.question) && !kgtext.SharesWord(r, phrase) && !kgtext.SharesRole(r, x.question) &&
-		!kgtext.SharesRole(r, phrase)
+		!kgtext.IsSaid(r, x.question) && !kgtext.IsSaid(r, phrase)
 }
 
 // countsRanked ranks things by how many of something they have, where the knowledge graph has no number of these: "the

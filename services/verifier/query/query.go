@@ -296,10 +296,9 @@ func (x *alignment) setFunction() {
 	case was == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAmount.MatchString(x.question) && !isNumber &&
 		!strings.HasPrefix(strings.ToLower(x.question), "wh"):
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
-		if r := relationOf(bound); !isInverse(bound) && !kgtext.SharesWord(r, x.question) &&
-			!kgtext.SharesRole(r, x.question) && !slices.ContainsFunc(bound.GetEndTypes(), func(t string) bool {
-			return kgtext.SharesWord(t, x.question)
-		}) {
+		isAsked := func(kind string) bool { return kgtext.SharesWord(kind, x.question) }
+		if r := relationOf(bound); !isInverse(bound) && !kgtext.IsSaid(r, x.question) &&
+			!slices.ContainsFunc(bound.GetEndTypes(), isAsked) {
 			x.doubt(fmt.Sprintf("there is no number, and %q is counted, of which the question has no word", r))
 		}
 	case was == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && isNumber &&
