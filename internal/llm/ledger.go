@@ -60,6 +60,11 @@ func (l *Ledger) Usage() *llmv1.Usage {
 func (l *Ledger) Charge(u *llmv1.Usage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.charge(u)
+}
+
+// charge adds usage. l.mu must be held.
+func (l *Ledger) charge(u *llmv1.Usage) {
 	l.spent.Calls += u.GetCalls()
 	l.spent.CachedCalls += u.GetCachedCalls()
 	l.spent.PromptTokens += u.GetPromptTokens()
@@ -111,10 +116,13 @@ func (l *Ledger) reserve(tokens int, cost float64) (reservation, *Error) {
 	return h, nil
 }
 
-// settle replaces a reservation by the actual cost of the call.
+// settle replaces a reservation by the actual cost of the call, at once: between the two another call
+// could be granted what this one has spent.
 func (l *Ledger) settle(h reservation, u Usage, model string) {
-	l.release(h)
-	l.Charge(&llmv1.Usage{
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cancel(h)
+	l.charge(&llmv1.Usage{
 		Calls:            1,
 		PromptTokens:     uint64(max(u.PromptTokens, 0)),
 		CompletionTokens: uint64(max(u.CompletionTokens, 0)),
@@ -127,6 +135,11 @@ func (l *Ledger) settle(h reservation, u Usage, model string) {
 func (l *Ledger) release(h reservation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.cancel(h)
+}
+
+// cancel takes a reservation back. l.mu must be held.
+func (l *Ledger) cancel(h reservation) {
 	l.held.calls -= h.calls
 	l.held.tokens -= h.tokens
 	l.held.cost -= h.cost

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -72,5 +74,27 @@ func TestSpendReportsTheUsageOfFailedCalls(t *testing.T) {
 	err := l.AttachUsage(errorf(ErrUnavailable, "the model is down"))
 	if !errors.Is(err, ErrUnavailable) || AttachedUsage(err).GetPromptTokens() != 7 {
 		t.Errorf("got %v with %v", err, AttachedUsage(err))
+	}
+}
+
+func TestNoCallIsGrantedWhatAnotherOneIsSettling(t *testing.T) {
+	t.Parallel()
+	const limit = 2000
+	l := NewLedger(&llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: limit}})
+	var granted atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range limit {
+				if held, err := l.reserve(1, 0); err == nil {
+					granted.Add(1)
+					l.settle(held, Usage{PromptTokens: 1}, "m")
+				}
+			}
+		})
+	}
+	all.Wait()
+	if granted.Load() != limit || l.Usage().GetCalls() != limit {
+		t.Errorf("%d calls granted, %d charged, want %d", granted.Load(), l.Usage().GetCalls(), limit)
 	}
 }
