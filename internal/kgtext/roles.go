@@ -44,8 +44,8 @@ var roles = readRoles(map[string]map[string]string{
 		"education":  "studied study studies educated education attended graduated",
 	},
 	"office": {
-		"successor":   "successor successors",
-		"predecessor": "predecessor predecessors",
+		"successor":   "successor successors succeeded succeeds",
+		"predecessor": "predecessor predecessors preceded precedes",
 	},
 	"crew": {
 		"director": "director directors directed direct directs",
@@ -139,6 +139,18 @@ func SharesRole(a, b string) bool {
 	return slices.ContainsFunc(findRoles(a), func(r role) bool { return slices.Contains(others, r) })
 }
 
+// asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle".
+var asksKin = regexp.MustCompile(`(?i)^who (?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`)
+
+// LacksKin reports whether a question asks for a relative, and a relation says none: the words for relatives are known,
+// and a dynasty is no grandfather.
+func LacksKin(question, relation string) bool {
+	isKin := func(r role) bool { return r.group == "kin" }
+	m := asksKin.FindStringSubmatch(question)
+	return m != nil && slices.ContainsFunc(findRoles(m[1]+m[2]), isKin) &&
+		!slices.ContainsFunc(findRoles(relation), isKin)
+}
+
 // namesLife reports whether a text names a birth, a death or where somebody lives.
 func namesLife(text string) bool {
 	return slices.ContainsFunc(findRoles(text), func(r role) bool { return r.group == "life" })
@@ -221,7 +233,7 @@ func Kin(relation string, isInverse bool) string {
 // noOneForm is a relation to what is nobody.
 var noOneForm = regexp.MustCompile(`\b(?:languages?|genres?|types?|categor(?:y|ies)|dates?|years?|places?|` +
 	`locations?|birthplace|colou?rs?|departments?|offices?|rooms?|zones?|semesters?|cit(?:y|ies)|towns?|villages?|` +
-	`origin|floors?|address|nationality)$`)
+	`origin|floors?|address|nationality|in|from)$`)
 
 // LeadsToNoOne reports whether a relation says a language, a place, a date or the like, which is no answer to who.
 func LeadsToNoOne(relation string) bool {

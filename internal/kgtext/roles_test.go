@@ -38,6 +38,8 @@ func TestOtherRole(t *testing.T) {
 		{"who owns it by being one", "Which company owns Anna Lind?", "^subsidiary", ""},
 		{"who came before by who came after", "Who was the predecessor of Anna Lind?", "successor", "successor"},
 		{"who came before by having come after", "Who was the predecessor of Anna Lind?", "^successor", ""},
+		{"who succeeded somebody", "Who succeeded Anna Lind?", "successor", ""},
+		{"whom somebody succeeded", "Who succeeded Anna Lind?", "^successor", "predecessor"},
 		{"a code of an area", "What is the area of Anna Lind?", "areaCode", "code"},
 		{"the area in total", "What is the area of Anna Lind?", "areaTotal", ""},
 		{"a density of population", "What is the population of Anna Lind?", "populationDensity", "density"},
@@ -78,6 +80,44 @@ func TestOtherRole(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestLacksKin(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		question, relation string
+		want               bool
+	}{
+		{"Who was the grandfather of Anna Lind?", "dynasty", true},
+		{"Who is Anna Lind's uncle?", "employer", true},
+		{"Who was the grandfather of Anna Lind?", "father / father", false},
+		{"Who is the mother of Anna Lind?", "parent", false},
+		{"Who directed The Father of Anna?", "directed by", false}, // it names no relative behind who
+		{"Which film is about the mother of Anna Lind?", "subject", false},
+	} {
+		if got := kgtext.LacksKin(c.question, c.relation); got != c.want {
+			t.Errorf("%q by %q: %v", c.question, c.relation, got)
+		}
+	}
+}
+
+func TestIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, question, relation string
+		want                     bool
+	}{
+		{"a word of the relation", "Who directed Orla?", "director", true},
+		{"its role", "Where was Anna Lind born?", "place of birth", true},
+		{"a synonym", "Who makes Orla?", "manufacturer", true},
+		{"a synonym in a compound", "Where did Anna Lind study?", "almaMater", true},
+		{"another verb", "Who reported Orla?", "resolved by", false},
+		{"another noun", "Who designed Orla?", "supplier", false},
+	} {
+		if got := kgtext.IsSaid(kgtext.VerbaliseRelation(c.relation), c.question); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }
 

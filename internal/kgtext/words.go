@@ -159,3 +159,47 @@ func FormatCount(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// synonyms are words that questions and relations use for the same, unlike the roles, which exclude each other.
+var synonyms = readSynonyms(
+	"make makes made maker makers manufacturer manufacturers manufactured manufactures brand",
+	"head heads leader leaders lead leads led director manager manages managed chief boss runs run chair president",
+	"study studies studied university college school alma mater educated education attended",
+	"teach teaches taught teacher teachers lecturer professor instructor tutor",
+	"treat treats treated doctor physician",
+	"represent represents represented representing constituency district",
+	"eat eats ate diet food feed feeds",
+	"won win wins winner winners award awards prize",
+	"work works worked employee employees employer staff",
+	"sing sings sang singer singers vocalist vocals",
+	"care cares keeper keepers caretaker look looks",
+	"fit fits capacity seats holds",
+	"music genre genres style styles",
+	"happen happened held date",
+	"speak speaks spoken language languages",
+	"job jobs occupation profession living",
+	"bought buys buyer purchased purchaser customer customers client clients ordered",
+	"sells sold seller vendor supplier suppliers supplies supply",
+	"built builds builder constructed contractor",
+	"performed performs performer recorded records artist artists",
+)
+
+func readSynonyms(groups ...string) map[string][]int {
+	all := map[string][]int{}
+	for i, words := range groups {
+		for word := range strings.FieldsSeq(words) {
+			all[word] = append(all[word], i)
+		}
+	}
+	return all
+}
+
+// sharesSynonym reports whether two texts have words for the same.
+func sharesSynonym(a, b string) bool {
+	others := contentWords(b)
+	return slices.ContainsFunc(contentWords(a), func(w string) bool {
+		return slices.ContainsFunc(others, func(o string) bool {
+			return slices.ContainsFunc(synonyms[w], func(i int) bool { return slices.Contains(synonyms[o], i) })
+		})
+	})
+}

@@ -171,9 +171,9 @@ func TestAnswersOfJoinedFactsThatAreNotAskedForAreDoubted(t *testing.T) {
 		{"… that a ranker knows better", []*graphv1.ScoredTriple{{RelationScore: proto.Float32(0.2),
 			Probability: proto.Float32(0.9), Triple: scored("firm", "Acme", 0, nil).GetTriple()}}, false},
 		{"a fact that fits much worse than another of the same thing", []*graphv1.ScoredTriple{
-			scored("city", "Acme", 0.4, nil), scored("firm", "Borg", 0.7, nil)}, true},
-		{"… or than one of something else", []*graphv1.ScoredTriple{scored("city", "Acme", 0.4, nil),
-			{RelationScore: proto.Float32(0.7), Triple: &graphv1.Triple{Subject: "Per Holm", Relation: "firm",
+			scored("city", "Acme", 0.5, nil), scored("firm", "Borg", 0.8, nil)}, true},
+		{"… or than one of something else", []*graphv1.ScoredTriple{scored("city", "Acme", 0.5, nil),
+			{RelationScore: proto.Float32(0.8), Triple: &graphv1.Triple{Subject: "Per Holm", Relation: "firm",
 				Object: "Borg"}}}, false},
 		{"nothing names the answer", []*graphv1.ScoredTriple{scored("spouse / employer", "Borg", 0.7, stray)}, false},
 	} {
@@ -199,6 +199,27 @@ func TestANounAsksForARelationThatFits(t *testing.T) {
 		doubtPath(run, c.question)
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%s: %v %q", c.question, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
+func TestAVerbAsksForARelationThatFits(t *testing.T) {
+	for _, c := range []struct {
+		question, relation string
+		near               float32
+		doubted            bool
+	}{
+		{"Who designed Anna Lind?", "supplier", 0.38, true}, {"Who designed Anna Lind?", "architect", 0.59, false},
+		{"Who designed Anna Lind?", "designer", 0.38, false}, {"Who makes Anna Lind?", "manufacturer", 0.38, false},
+		{"Which company designed Anna Lind?", "supplier", 0.38, true},
+		{"Who did Anna Lind meet?", "guest", 0.38, false}, {"What designed Anna Lind?", "supplier", 0.38, false},
+		{"Who was the uncle of Anna Lind?", "dynasty", 0.6, true},
+	} {
+		run := runOfFacts("Acme", &graphv1.ScoredTriple{RelationScore: &c.near,
+			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: c.relation, Object: "Acme"}})
+		doubtPath(run, c.question)
+		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
+			t.Errorf("%s by %s: %v %q", c.question, c.relation, run.GetGrounding(), run.GetGroundingReason())
 		}
 	}
 }
@@ -334,6 +355,7 @@ func TestAValueIsNotWho(t *testing.T) {
 	}{
 		{"a date is no place", "In which city was Per Holm born?", "1997-09-09", "date of birth", true},
 		{"a floor is one", "Where is the archive?", "3", "floor", false},
+		{"where it is made is not by whom", "Who makes the Orla Hall?", "Tessen", "made in", true},
 		{"a city owns nothing", "Who owns the Orla Hall?", "Tessen", "city", true},
 		{"what is so is not what was so before", "Which club did Per Holm play for before?", "Orla", "club", true},
 		{"what was so before", "Which club did Per Holm play for before?", "Orla", "previous club", false},

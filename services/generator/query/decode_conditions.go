@@ -45,9 +45,10 @@ func (b *builder) choose(v string, args []argument) {
 		case strings.EqualFold(a.value.text, "average"), strings.EqualFold(a.value.text, "mean"):
 			b.attribute(v, relation) // setFunction sees in the question that its mean is asked for
 		case isOperatorWord(a.value.text):
-			// launch_year="between", 1976, 1977
+			// launch_year="between", 1976, 1977; rating="below", value=4
 			var operands []*chain
-			for i+1 < len(args) && args[i+1].name == "" && args[i+1].value.isLiteral() {
+			for i+1 < len(args) && args[i+1].value.isLiteral() && (args[i+1].name == "" ||
+				len(operands) == 0 && args[i+1].name == "value") {
 				i++
 				operands = append(operands, args[i].value)
 			}

@@ -46,6 +46,8 @@ func TestDecode(t *testing.T) {
 			"?river type → river; ?state type → state; ?state borders → Texas; ?river in state → ?state; ?river"},
 		{"between", `Film().where("year", "between", 1990, 1999)`,
 			"?film type → film; ?film year → ?year; ?year ≥ 1990; ?year ≤ 1999; ?film"},
+		{"an operator before its value", `Film(rating="below", value=4)`,
+			"?film type → film; ?film rating → ?rating; ?rating < 4; ?film"},
 		{"between in a keyword", `Film(director="A B", year="between", 1990, 1999)`,
 			"?film type → film; ?film director → A B; ?film year → ?year; ?year ≥ 1990; ?year ≤ 1999; ?film"},
 		{"an operator in a keyword", `Park(established_after="2000").count()`,

@@ -2,14 +2,12 @@ package method
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
-	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 	"github.com/triplemesh/triplemesh/services/orchestrator/sources"
 )
 
@@ -290,93 +288,4 @@ func answerNames(answers []*orchestratorv1.Answer) []string {
 		names[i] = a.GetAnswer()
 	}
 	return names
-}
-
-// completeList adds to who has to do with what the question names the others of the ground graph who have: of who
-// visited a place all who did. Models that are not known to read well read one of several lines.
-func completeList(q *question.Question, ground *graphv1.GroundGraph) {
-	run := q.Snapshot()
-	answers := run.GetAnswers()
-	if len(answers) == 0 || !kgtext.AsksWho(q.Text()) || kgtext.Condition(q.Text()) != "" ||
-		run.GetPgAkv().GetReadingShare() > readsWell {
-		return
-	}
-	said := relationTo(q.Text(), answers[0], ground)
-	isListed := map[string]bool{}
-	for _, a := range answers {
-		isListed[kgtext.Fold(a.GetAnswer())] = true
-	}
-	complete := slices.Clone(answers)
-	add := func(name string, t *graphv1.Triple) {
-		if folded := kgtext.Fold(name); !isListed[folded] {
-			isListed[folded] = true
-			complete = append(complete, tripleEvidence{t}.support([]string{name})...)
-		}
-	}
-	isInRole := saysRole(q.Text(), answers, ground)
-	for _, s := range ground.GetSubjects() {
-		for _, scored := range s.GetTriples() {
-			t := scored.GetTriple()
-			switch {
-			case said != nil && t.GetRelation() == said.GetRelation() && t.GetObject() == said.GetObject():
-				add(t.GetSubject(), t)
-			case isInRole(t):
-				add(t.GetObject(), t)
-			}
-		}
-	}
-	if len(complete) > len(answers) {
-		conclude(q, joinNames(complete), complete, true)
-		q.Replace(joinNames(complete))
-	}
-}
-
-var (
-	// asksSeveral is a question for more than one.
-	asksSeveral = regexp.MustCompile(`(?i)^who (?:are|were)\b`)
-	// asksSex is one for women or for men alone.
-	asksSex = regexp.MustCompile(`(?i)\b(?:mother|father|daughter|son|sister|brother|wife|wive|husband|actresse?)s?\b`)
-)
-
-// saysRole returns whether a triple says of what the question names who else has the role that the question asks for
-// and an answer has: of the parents the father, where the answer is the mother.
-func saysRole(text string, answers []*orchestratorv1.Answer, ground *graphv1.GroundGraph) func(*graphv1.Triple) bool {
-	isAbout := func(t *graphv1.Triple) bool {
-		return kgtext.Mentions(text, t.GetSubject()) && !strings.Contains(t.GetRelation(), " / ") &&
-			kgtext.SharesRole(t.GetRelation(), text)
-	}
-	isAnswer := func(t *graphv1.Triple) bool {
-		return isAbout(t) && slices.ContainsFunc(answers, func(a *orchestratorv1.Answer) bool {
-			return kgtext.Fold(a.GetAnswer()) == kgtext.Fold(t.GetObject())
-		})
-	}
-	isScoredAnswer := func(t *graphv1.ScoredTriple) bool { return isAnswer(t.GetTriple()) }
-	has := func(s *graphv1.SubjectEvidence) bool { return slices.ContainsFunc(s.GetTriples(), isScoredAnswer) }
-	if !asksSeveral.MatchString(text) || asksSex.MatchString(text) || !slices.ContainsFunc(ground.GetSubjects(), has) {
-		return func(*graphv1.Triple) bool { return false }
-	}
-	return isAbout
-}
-
-// relationTo returns the triple by which an answer is its subject and has to do with the one thing that a question
-// names, of several the one whose relation the question says best; nil if that thing says so itself, as a department
-// its head, or if there are two.
-func relationTo(text string, answer *orchestratorv1.Answer, ground *graphv1.GroundGraph) *graphv1.Triple {
-	var best *graphv1.ScoredTriple
-	name := kgtext.Fold(answer.GetAnswer())
-	for _, s := range ground.GetSubjects() {
-		for _, scored := range s.GetTriples() {
-			t := scored.GetTriple()
-			switch {
-			case kgtext.Fold(t.GetObject()) == name && kgtext.Mentions(text, t.GetSubject()):
-				return nil
-			case kgtext.Fold(t.GetSubject()) != name || kgtext.SharedWords(t.GetObject(), text) < 1:
-			case best != nil && best.GetTriple().GetObject() != t.GetObject():
-				return nil
-			case best == nil || scored.GetRelationScore() > best.GetRelationScore():
-				best = scored
-			}
-		}
-	}
-	return best.GetTriple()
 }

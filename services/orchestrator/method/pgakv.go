@@ -183,7 +183,7 @@ func (m PGAKV) answer(ctx context.Context, q *question.Question, g *orchestrator
 		return m.settle(ctx, q, g)
 	}
 	if q.Request().GetOptions().GetAblation() == orchestratorv1.Ablation_ABLATION_UNSPECIFIED {
-		completeList(q, g.GetGroundGraph())
+		settleList(q, g.GetGroundGraph())
 	}
 	return nil
 }

@@ -16,6 +16,8 @@ var (
 	boundForm  = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most) \d`)
 	asksEither = regexp.MustCompile(`(?i)\b(?:more|fewer|less|earlier|later|older|younger|newer|larger|bigger|` +
 		`smaller|longer|shorter|higher|lower|taller)\b.*\bor\b`)
+	asksLimit = regexp.MustCompile(`(?i)\b(?:below|above|under|over|(?:more|fewer|less|\p{L}+er) than|` +
+		`at (?:least|most)) \d`)
 	asksBound = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most)\b|\bthe same\b`)
 	asksSame  = regexp.MustCompile(`(?i)\bthe same\b`)
 	asksBest  = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
@@ -29,10 +31,12 @@ var (
 // hears reports whether the plan has a clause for each operation that the question has a word for. A
 // plan without one is valid and means something else.
 func (x *alignment) hears() bool {
-	var ranks, ranksValues, excludes, compares bool
+	var ranks, ranksValues, excludes, compares, limits bool
 	for _, c := range x.plan.GetClauses() {
 		ranks = ranks || c.GetRank() != nil
 		compares = compares || c.GetCondition() != nil || c.GetRank().GetOperator() != 0
+		limits = limits || c.GetRank().GetOperator() != 0 ||
+			c.GetCondition().GetOperator() > graphv1.QueryOperator_QUERY_OPERATOR_EQUAL
 		ranksValues = ranksValues || c.GetRank() != nil && !c.GetRank().GetCount()
 		excludes = excludes || c.GetExclude() != nil ||
 			c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL ||
@@ -56,6 +60,8 @@ func (x *alignment) hears() bool {
 		return false // one number or the best of all is not one for each
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_EXISTS && !compares && asksBound.MatchString(x.question) &&
 		!(asksSame.MatchString(x.question) && x.joinsNames()):
+		return false
+	case !limits && !ranks && !kgtext.ComparesCounts(x.plan.GetResult()) && asksLimit.MatchString(x.question):
 		return false
 	case !excludes && asksNot.MatchString(x.question):
 		return false

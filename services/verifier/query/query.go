@@ -101,12 +101,13 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkAgent()
 	x.checkWho()
 	x.checkRoles()
+	x.checkTopic()
 	x.checkAnchored()
 	x.checkNames()
 	x.checkSort()
 	x.checkCounted()
 	x.checkClaim()
-	x.checkOpen()
+	x.checkSaid()
 	x.checkPeriods()
 	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
 }
@@ -178,6 +179,7 @@ func (x *alignment) align() string {
 	x.turnAges()
 	x.scale()
 	x.setFunction()
+	x.measureSpan()
 	if !x.hears() {
 		x.certain(unheard)
 	}

@@ -427,6 +427,32 @@ func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
 	}
 }
 
+func TestARelationInOtherWordsToANameHasToFit(t *testing.T) {
+	t.Parallel()
+	words := func(c *graphv1.RelationCandidate) { c.Words = 1 }
+	typed := func(c *graphv1.RelationCandidate) { c.TypeMatch = true }
+	for _, c := range []struct {
+		name, question string
+		found          *graphv1.RelationCandidate
+		isSure         bool
+	}{
+		{"one that hardly does", "who founded Orla", candidate("brand", .5, .45), false},
+		{"one that does", "who founded Orla", candidate("brand", .7, .7), true},
+		{"one in these words", "who founded Orla", candidate("founder", .5, .45, words), true},
+		{"a synonym", "who makes Orla", candidate("manufacturer", .5, .45), true},
+		{"the only one to such things", "who founded Orla", candidate("brand", .5, .45, typed), true},
+	} {
+		got := query.New(query.DefaultConfig()).Align(c.question, &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
+			listed("thing", "Orla"), match(variable("thing"), "founder", variable("answer"))},
+			Result: &graphv1.QueryResult{Variable: "answer"}},
+			[]*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}},
+			[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{c.found}}})
+		if got.Plan == nil || got.Reason != "" || (got.Confidence >= .8) != c.isSure || got.Confidence < .75 {
+			t.Errorf("%s: %v, %q", c.name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestWhatHasThingsIsNotCountedForThem(t *testing.T) {
 	t.Parallel()
 	terms := []*graphv1.TermCandidates{{Name: "Desk lamp", Links: []*graphv1.EntityLink{link("Desk lamp", exact, 1)}}}
@@ -1023,6 +1049,9 @@ func TestWhoHasARoleIsNotSaidByAnotherOne(t *testing.T) {
 			true},
 		{"what is asked for is nobody", "what are the orders of Orla", "order", candidate("customer", .9, .9, inverse),
 			true},
+		{"who succeeded somebody", "who succeeded Orla", "successor", candidate("successor", .9, .9), true},
+		{"whom somebody succeeded", "who succeeded Orla", "successor", candidate("successor", .9, .9, inverse), false},
+		{"no relative", "who is the uncle of Orla", "uncle", candidate("dynasty", .9, .9), false},
 		{"what is no role", "who belongs to Orla", "members", candidate("member of", .9, .9, inverse), true},
 		{"a language", "who translated Orla", "translator", candidate("Language", .9, .9), false},
 		{"whose language it is", "who speaks Orla", "speakers", candidate("native language", .9, .9, inverse), true},

@@ -69,6 +69,29 @@ func (x *alignment) isOtherRole(words, relation string) bool {
 		!kgtext.SharesWord(relation, x.question)
 }
 
+// checkTopic doubts a plan for who by one fact, if what that says of them is another role than the question asks for:
+// who succeeded A is not whose successor A is.
+func (x *alignment) checkTopic() {
+	if !kgtext.AsksWho(x.question) || len(x.chosen) != 1 {
+		return
+	}
+	for i, best := range x.chosen {
+		p := x.draft.GetClauses()[i].GetMatch()
+		topic, steps := p.GetEnd().GetEntity(), slices.Clone(best.GetSteps())
+		if names := kgtext.ThingNames(x.draft); topic == "" && len(names) == 1 {
+			topic = names[0]
+		} else if topic != "" {
+			slices.Reverse(steps)
+			for i, s := range steps {
+				steps[i] = &graphv1.RelationStep{Relation: s.GetRelation(), Inverse: !s.GetInverse()}
+			}
+		}
+		if role := kgtext.OtherRole(x.question, topic, steps); role != "" {
+			x.doubt(fmt.Sprintf("%q says the %s, and the question asks for another role", relationOf(best), role))
+		}
+	}
+}
+
 // checkAgent is not sure of one of several passive relations where the question says none of them: the films "by A" may
 // be those that A directed, and those that A wrote.
 func (x *alignment) checkAgent() {
@@ -179,22 +202,36 @@ func (x *alignment) checkCounted() {
 	}
 }
 
-// checkOpen doubts what is computed of everything, by a relation in other words that hardly fit: without a name nothing
-// else says what is meant.
-func (x *alignment) checkOpen() {
-	if len(kgtext.ThingNames(x.draft)) > 0 {
-		return
-	}
+// checkSaid doubts what is computed of everything, by a relation in other words that hardly fit: without a name nothing
+// else says what is meant. With one it is not sure, unless nothing but the relation has that name.
+func (x *alignment) checkSaid() {
+	isOpen := len(kgtext.ThingNames(x.draft)) == 0
 	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
 		best, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
 		phrase := kgtext.DescribeRelation(p)
 		isMeant := genericSize(phrase) && x.isOnlyNumber(i) || x.hasUnit(best, p.GetEnd().GetVariable())
-		open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(phrase)), kgtext.IsParticiple)
-		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
-		if best.GetWords() == 0 && !saysKind && len(open) > 0 && x.fitWords(best, phrase) < surelySaid &&
-			!x.saysSame(phrase, relationOf(best)) && !isMeant {
-			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
+		open := slices.Clone(kgtext.NewOpenWords(phrase))
+		if isOpen {
+			open = slices.DeleteFunc(open, kgtext.IsParticiple)
 		}
+		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
+		fit := x.fitWords(best, phrase)
+		if best.GetWords() > 0 || saysKind || len(open) == 0 || fit >= surelySaid ||
+			x.saysSame(phrase, relationOf(best)) || isMeant {
+			continue
+		}
+		switch isOnly := best.GetTypeMatch() || best.GetJoins() || x.isOnlyColumn(p, x.patterns[i].GetCandidates()); {
+		case isOpen:
+			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
+		case fit < barelySaid && !isOnly:
+			x.certain(notSure)
+		}
+	}
+	relations := slices.Collect(maps.Values(x.chosen))
+	if len(relations) > 0 && !slices.ContainsFunc(relations, func(c *graphv1.RelationCandidate) bool {
+		return !kgtext.LacksKin(x.question, relationOf(c))
+	}) {
+		x.doubt("the question asks for a relative, and no relation of the plan says one")
 	}
 }
 
@@ -218,8 +255,9 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 	case "year", "date", "time", "day":
 		return kgtext.IsTime(phrase) && kgtext.AsksTime(x.question)
 	}
-	isBegin := (isAge(phrase) || phrase == "date") && saysBeginning(relation)
-	return isBegin || kgtext.SharesRole(phrase, relation)
+	isBegin := (isAge(phrase) || phrase == "date") && saysBeginning(relation) ||
+		phrase == "date" && kgtext.IsTime(relation)
+	return isBegin || kgtext.SharesRole(phrase, relation) || kgtext.IsSaid(relation, x.question)
 }
 
 // saysBeginning reports whether a relation says when something began, by which it is old.
@@ -250,6 +288,12 @@ func (x *alignment) checkPeriods() {
 
 // surelySaid is the fit from which on a relation in other words says what a question of yes or no asks.
 const surelySaid = 0.6
+
+// barelySaid is the fit from which on a relation in other words may say what a question asks about a name.
+const barelySaid = 0.55
+
+// notSure is the confidence in a plan that may ask for something else, just below that from which answers are GROUNDED.
+const notSure = 0.79
 
 // checkClaim doubts yes or no by a relation in other words, which hardly fit: that a town is in a state does not say
 // that it is its governor.

@@ -1,0 +1,87 @@
+package query
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+var (
+	// asksSpan is a question for how long something went on.
+	asksSpan = regexp.MustCompile(
+		`(?i)^(?:for )?how (?:long|many (years|months|days)) (?:did|was|were|has|had|is|are) `)
+	// startForm and endForm are words of relations to when something began and ended.
+	startForm = regexp.MustCompile(`(?i)\b(?:start(?:s|ed)?|begin(?:s|ning)?|began|from|since|founded|formed|` +
+		`established|opened|inception|birth|born|launch(?:ed)?)\b`)
+	endForm = regexp.MustCompile(`(?i)\b(?:end(?:s|ed)?|until|to|dissolved|disbanded|closed|death|died)\b`)
+)
+
+// isMoment reports whether a relation says when something began or ended, which is not how long it went on.
+func isMoment(c *graphv1.RelationCandidate) bool {
+	words := kgtext.SplitCamelCase(relationOf(c))
+	return c.GetComparable() > 0.5 && !kgtext.IsLength(words) &&
+		(startForm.MatchString(words) || endForm.MatchString(words))
+}
+
+// isPair reports whether one relation says when something began and the other when it ended: what else their names say
+// is the same, or nothing.
+func isPair(start, end string) bool {
+	start, end = kgtext.SplitCamelCase(start), kgtext.SplitCamelCase(end)
+	rest := func(form *regexp.Regexp, name string) []string {
+		return slices.DeleteFunc(kgtext.NewOpenWords(form.ReplaceAllString(name, "")), kgtext.IsTime)
+	}
+	return startForm.MatchString(start) && endForm.MatchString(end) &&
+		slices.Equal(rest(startForm, start), rest(endForm, end))
+}
+
+// measureSpan computes how long something went on from when it began and ended, where the plan has one of the two. What
+// has only one of them, or is ranked by it, is doubted.
+func (x *alignment) measureSpan() {
+	result := x.plan.GetResult()
+	for _, c := range x.plan.GetClauses() {
+		if bound := x.ends[c.GetRank().GetVariable()]; bound != nil && !c.GetRank().GetCount() && isMoment(bound) &&
+			asksLength.MatchString(x.question) {
+			x.doubt(fmt.Sprintf("%q is a time, and the question asks how long", relationOf(bound)))
+		}
+	}
+	m, bound := asksSpan.FindStringSubmatch(x.question), x.ends[result.GetVariable()]
+	if m == nil || bound == nil || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
+		!isMoment(bound) {
+		return
+	}
+	for at, c := range x.draft.GetClauses() {
+		if c.GetMatch().GetEnd().GetVariable() != result.GetVariable() {
+			continue
+		}
+		for _, other := range x.patterns[at].GetCandidates() {
+			if len(other.GetSteps()) == 1 && other.GetSteps()[0].GetInverse() == isInverse(bound) &&
+				(isPair(relationOf(bound), relationOf(other)) || isPair(relationOf(other), relationOf(bound))) {
+				x.addSpan(c.GetMatch(), other, m[1])
+				return
+			}
+		}
+	}
+	x.doubt(fmt.Sprintf("%q is a time, and the question asks how long", relationOf(bound)))
+}
+
+// addSpan makes the result the time between that of a pattern and another one of the same thing.
+func (x *alignment) addSpan(p *graphv1.QueryPattern, other *graphv1.RelationCandidate, unit string) {
+	result, between := x.plan.GetResult(), x.newVariable()
+	before := kgtext.DescribeResult(result)
+	p = proto.CloneOf(p)
+	p.Steps, p.End = other.GetSteps(), &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: between}}
+	clause := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: p}}
+	x.plan.Clauses, x.ends[between] = append(x.plan.Clauses, clause), other
+	result.Function, result.OtherVariable = graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE, between
+	isDay := func(t *graphv1.Triple) bool { return len(t.GetObject()) > len("2006-01") }
+	if result.Unit = unit; unit == "" && !slices.ContainsFunc(other.GetExamples(), isDay) {
+		result.Unit = "years"
+	}
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(clause)+"; "+kgtext.DescribeResult(result),
+		"how long is from one to the other", other.GetExamples())
+}
