@@ -35,7 +35,7 @@ func AskedNumber(question string) string {
 	return ""
 }
 
-// IsNumbered reports whether a name has a number in digits or as a Roman numeral.
+// IsNumbered reports whether a name has a number in digits or as a Roman numeral, or is a time of the year or the week.
 func IsNumbered(name string) bool { return numbered.MatchString(name) }
 
 // AsksWho reports whether a question is for a person, or for what acts as one.
@@ -71,7 +71,9 @@ var (
 	asksNumber = regexp.MustCompile(`^(?:(?:in|on|at|since|from|until|by|to) )?` +
 		`(when|(?:what|which) (?:year|date|day|month|century|decade)|` +
 		`how (?:many|much|old|tall|high|long|far|deep|wide|heavy|fast))\b`)
-	numbered  = regexp.MustCompile(`\p{N}|\b[IVXLC]{2,}\b`)
+	numbered = regexp.MustCompile(`\p{N}|\b[IVXLC]{2,}\b|\b(?i:January|February|March|April|May|June|July|August|` +
+		`September|October|November|December|spring|summer|autumn|winter|` +
+		`(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b`)
 	asksYesNo = regexp.MustCompile(
 		`^(?:(?:and|so|but|or) )?(?:(?:is it|it is|is this) (?:true|correct|right|so) that .|` +
 			`(?:is|isn t|are|aren t|was|wasn t|were|weren t|does|doesn t|do|don t|did|didn t|has|hasn t|` +

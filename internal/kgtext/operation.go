@@ -80,6 +80,8 @@ var (
 	// asksWhoWas asks for those to whom something was done, by or in what is named.
 	asksWhoWas = regexp.MustCompile(
 		`^(?i:who) (?:is|was|are|were) \p{Ll}+(?:ed|en|wn|ght) (?:at|by|in|from|to|with|for)\b`)
+	// numberedName is a name that is a kind with a number: "in zone 1".
+	numberedName = regexp.MustCompile(`(?i)\b(?:in|on|of|from|at) \p{L}+ \d+\W*$`)
 	// listWords begin questions for several things.
 	listWords = wordSet("which", "what", "name", "list")
 	// named are titles in quotation marks, which ask for nothing.
@@ -110,7 +112,8 @@ const maxListWords = 10
 func AsksList(question string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("-'’", r) }
 	words := strings.FieldsFunc(question, isOther)
-	if len(words) == 0 || len(words) > maxListWords || len(spelledNames(question, 1)) == 0 {
+	if len(words) == 0 || len(words) > maxListWords ||
+		len(spelledNames(question, 1)) == 0 && !numberedName.MatchString(question) {
 		return false
 	}
 	if !listWords[strings.ToLower(words[0])] {

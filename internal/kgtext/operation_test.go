@@ -79,6 +79,7 @@ func TestAsksListOfWhatHasToDoWithANameInCapitals(t *testing.T) {
 		"What people live in Velmora?":                                            true,
 		"Who was taught by Mara Vell?":                                            true,
 		"who is buried in Velmora":                                                true,
+		"Which stations are in zone 1?":                                           true,
 		"Who taught Mara Vell?":                                                   false,
 		"Who was Mara Vell married to?":                                           false,
 		"What is the capital of Velmora?":                                         false,

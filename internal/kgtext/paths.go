@@ -86,20 +86,18 @@ func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.
 // knew, the wrong ones had .16 and .26, right ones .22 and from .38 on.
 const hardlyFits = 0.3
 
-// hardlyFitsNoun is the same for a question that has a noun for the relation. Of 37 nouns in other words than those of
-// the relation 3 had less, and of 30 for which there was another relation alone 22.
-const hardlyFitsNoun = 0.42
-
-// hardlyFitsVerb is the same for a question for who did something. Of 54 verbs in other words than those of the
-// relation 30 had more, and of 55 for which there was another relation alone 11.
-const hardlyFitsVerb = 0.45
+// hardlyFitsWord is the same for a question that has a noun for the relation, or a verb for who did something. Of 104
+// of these in other words than those of the relation 55 had more, and of 105 for another relation 11
+// (docs/adr/0031-grounded.md).
+const hardlyFitsWord = 0.5
 
 // asksVerb is "who designed A".
 var asksVerb = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (?:person|people|company|team|organi[sz]ation)) (\pL+) `)
 
-// asksNoun is "what is the dean of A" and "who is A's dean".
+// asksNoun is "what is the dean of A", "who is A's dean", and "what is near A".
 var asksNoun = regexp.MustCompile(`(?i)^(?:what|who|which|when|where) (?:is|are|was|were) ` +
-	`(?:the (?:\pL+ ){1,2}(?:of|for) |.*['’]s \pL+(?: \pL+)?\W*$)`)
+	`(?:(?:near|beside|behind|above|below|under|inside|on|in|at) |the (?:(?-i:\p{Ll}+) ){1,2}(?:of|for) |` +
+	`.*['’]s \pL+(?: \pL+)?\W*$)`)
 
 // FindUnfit returns the triple of a ground graph that names an answer, if no ranker knows that it is asked for, and its
 // relation hardly fits the question, which has no word of it, or much less than another one of the same thing does, or
@@ -114,20 +112,48 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	nearest := slices.MaxFunc(naming, compareRelations)
 	words := VerbaliseRelation(nearest.GetTriple().GetRelation())
 	least := float32(hardlyFits)
-	if asksNoun.MatchString(question) {
-		least = hardlyFitsNoun
-	} else if m := asksVerb.FindStringSubmatch(question); m != nil && !auxiliaryVerb.MatchString(m[1]) {
-		least = hardlyFitsVerb
+	if m := asksVerb.FindStringSubmatch(question); asksNoun.MatchString(question) ||
+		m != nil && !auxiliaryVerb.MatchString(m[1]) {
+		least = hardlyFitsWord
 	}
 	hardly := nearest.RelationScore != nil &&
 		(nearest.GetRelationScore() < least || hasNearer(ground, question, nearest))
 	asked := AskedNumber(question)
 	asksTime := asked != "" && !strings.HasPrefix(asked, "how ")
 	isOfLife := asksTime && namesLife(words) && !namesLife(question)
-	if isOfLife || hardly && !IsSaid(words, question) || LacksKin(question, words) {
+	isSaid := IsSaid(words, question) || Fold(nearest.GetTriple().GetSubject()) == Fold(answer) &&
+		saysOpposite(words, question) // the father by his child
+	if isOfLife || hardly && !isSaid || LacksKin(question, words) || isNamesake(words, question) ||
+		!isSaid && slices.ContainsFunc(groundTriples(ground), func(t *graphv1.ScoredTriple) bool {
+			return saysAll(VerbaliseRelation(t.GetTriple().GetRelation()), question)
+		}) {
 		return nearest.GetTriple()
 	}
 	return nil
+}
+
+// isNamesake reports whether a relation says after whom something is named, and a question does not ask for that.
+func isNamesake(words, question string) bool {
+	return strings.HasSuffix(words, " after") && !FoldWords(question).Mention("after")
+}
+
+// saysAll reports whether a question has all words of a relation, which is more than a kind.
+func saysAll(words, question string) bool {
+	return SharedWords(words, question) == 1 && !slices.Contains(TypeRelations(), words)
+}
+
+// beyondForm is "the line that A is on", of which something else is asked for.
+var beyondForm = regexp.MustCompile(`(?i)\b(\pL+) (?:the|an?) (\pL+) ` +
+	`(?:that|which|who|whose|where|of which|in which) `)
+
+// AsksBeyond returns the noun that a relation says, if a question asks for something of what that leads to: who
+// operates the line that A is on; empty if it does not.
+func AsksBeyond(question string, step *graphv1.RelationStep) string {
+	m := beyondForm.FindStringSubmatch(question)
+	if m == nil || auxiliaryVerb.MatchString(m[1]) || step.GetInverse() || !IsNounOf(m[2], step.GetRelation()) {
+		return ""
+	}
+	return m[2]
 }
 
 // hasNearer reports whether a ground graph has a fact about the same thing whose relation fits a question much better
@@ -141,7 +167,8 @@ func hasNearer(ground *graphv1.GroundGraph, question string, fact *graphv1.Score
 }
 
 // IsSaid reports whether a question has a word of a relation, its role, or a synonym.
-func IsSaid(words, question string) bool {
+func IsSaid(relation, question string) bool {
+	words := VerbaliseRelation(relation)
 	return SharesWord(words, question) || SharesRole(words, question) || sharesSynonym(words, question)
 }
 

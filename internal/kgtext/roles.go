@@ -40,24 +40,27 @@ var roles = readRoles(map[string]map[string]string{
 		"founder":    "founder founders founded found cofounder cofounders",
 		"owner":      "owner owners owns owned",
 		"subsidiary": "subsidiary subsidiaries",
-		"employer":   "employer employers employed employs employ hired",
-		"education":  "studied study studies educated education attended graduated",
+		"employer":   "employer employers employed employs employ hired boss",
+		"leader": "ceo chief leader leaders leads lead led head heads manager managers manages managed president " +
+			"chair chairman chairwoman chairperson boss",
+		"education": "studied study studies educated education attended graduated",
 	},
 	"office": {
-		"successor":   "successor successors succeeded succeeds",
-		"predecessor": "predecessor predecessors preceded precedes",
+		"successor":   "successor successors succeeded succeeds next after following follows",
+		"predecessor": "predecessor predecessors preceded precedes previous before preceding",
 	},
 	"crew": {
 		"director": "director directors directed direct directs",
 		"writer": "writer writers wrote written write writes author authors screenwriter screenwriters screenplay " +
-			"scriptwriter",
+			"scriptwriter songwriter songwriters lyricist",
 		"producer":    "producer producers produced produce produces",
 		"publisher":   "publisher publishers published publish publishes",
 		"editor":      "editor editors edited edit edits",
 		"translator":  "translator translators translated translate translates translation",
 		"illustrator": "illustrator illustrators illustrated illustrate illustrates",
 		"composer":    "composer composers composed compose composes",
-		"actor":       "actor actors actress acted cast played star stars starred starring",
+		"actor": "actor actors actress acted cast played star stars starred starring portrayed portrays " +
+			"portrayer",
 	},
 	"states": {
 		"border": "border borders bordering bordered neighbor neighbour neighbors neighbours neighboring " +
@@ -75,6 +78,14 @@ var roles = readRoles(map[string]map[string]string{
 		"density":    "density",
 		"price":      "price prices cost costs cheap cheapest expensive",
 		"code":       "code codes",
+		"revenue":    "revenue revenues turnover",
+		"profit":     "profit profits",
+		"budget":     "budget budgets",
+		"salary":     "salary salaries wage wages",
+	},
+	"phase": {
+		"melting": "melt melts melting",
+		"boiling": "boil boils boiling",
 	},
 })
 
@@ -123,7 +134,9 @@ func isComposed(asked, said []role) bool {
 // area.
 func findRoles(text string) (found []role) {
 	isBehind := false // the last role
-	for word := range strings.FieldsSeq(Fold(SplitCamelCase(text))) {
+	// What is named after something does not come after it.
+	text = strings.ReplaceAll(Fold(SplitCamelCase(text)), "named after", "")
+	for word := range strings.FieldsSeq(text) {
 		own := roles[word]
 		if isBehind && len(own) > 0 && own[0].group == "measure" && found[len(found)-1].group == "measure" {
 			found = found[:len(found)-1]
@@ -149,6 +162,13 @@ func LacksKin(question, relation string) bool {
 	m := asksKin.FindStringSubmatch(question)
 	return m != nil && slices.ContainsFunc(findRoles(m[1]+m[2]), isKin) &&
 		!slices.ContainsFunc(findRoles(relation), isKin)
+}
+
+// saysOpposite reports whether a question asks for the role of the other side of a relation.
+func saysOpposite(relation, question string) bool {
+	asked := findRoles(question)
+	return slices.ContainsFunc(turnRoles(findRoles(relation), true),
+		func(r role) bool { return opposites[r.name] != "" && slices.Contains(asked, r) })
 }
 
 // namesLife reports whether a text names a birth, a death or where somebody lives.

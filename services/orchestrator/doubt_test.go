@@ -213,13 +213,42 @@ func TestAVerbAsksForARelationThatFits(t *testing.T) {
 		{"Who designed Anna Lind?", "designer", 0.38, false}, {"Who makes Anna Lind?", "manufacturer", 0.38, false},
 		{"Which company designed Anna Lind?", "supplier", 0.38, true},
 		{"Who did Anna Lind meet?", "guest", 0.38, false}, {"What designed Anna Lind?", "supplier", 0.38, false},
-		{"Who was the uncle of Anna Lind?", "dynasty", 0.6, true},
+		{"Who was the uncle of Anna Lind?", "dynasty", 0.6, true}, {"Who named Anna Lind?", "named after", 0.9, true},
+		{"Who is Anna Lind named after?", "named after", 0.9, false},
+		{"What is near Anna Lind?", "next station", 0.41, true}, {"What is near Anna Lind?", "near", 0.41, false},
 	} {
 		run := runOfFacts("Acme", &graphv1.ScoredTriple{RelationScore: &c.near,
 			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: c.relation, Object: "Acme"}})
 		doubtPath(run, c.question)
 		if doubted := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; doubted != c.doubted {
 			t.Errorf("%s by %s: %v %q", c.question, c.relation, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
+func TestAnotherRelationThatTheQuestionHasAllWordsOfIsMeant(t *testing.T) {
+	for relation, doubted := range map[string]bool{"flag": true, "banner": false, "type": false} {
+		run := runOfFacts("Acme", &graphv1.ScoredTriple{RelationScore: proto.Float32(0.6),
+			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: "emblem", Object: "Acme"}},
+			&graphv1.ScoredTriple{RelationScore: proto.Float32(0.7),
+				Triple: &graphv1.Triple{Subject: "Per Holm", Relation: relation, Object: "Borg"}})
+		doubtPath(run, "What type of flag does Anna Lind have?")
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != doubted {
+			t.Errorf("beside %s: %v %q", relation, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
+func TestWhatIsAskedOfAThingIsNotTheThing(t *testing.T) {
+	facts := []*graphv1.Triple{{Subject: "Acme", Relation: "terminus", Object: "Orla"},
+		{Subject: "Orla", Relation: "line", Object: "Acme"}}
+	for question, doubted := range map[string]bool{"Who operates the line that Orla is on?": true,
+		"What is the line that Orla is on?": false, "Which line is Orla on?": false} {
+		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+			Answers: []*orchestratorv1.Answer{{Answer: "Acme", Evidence: facts}}}
+		doubtPath(run, question)
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != doubted {
+			t.Errorf("%s: %v %q", question, run.GetGrounding(), run.GetGroundingReason())
 		}
 	}
 }
@@ -354,6 +383,7 @@ func TestAValueIsNotWho(t *testing.T) {
 		doubted                          bool
 	}{
 		{"a date is no place", "In which city was Per Holm born?", "1997-09-09", "date of birth", true},
+		{"by whom is no place", "Where was the Orla Hall founded?", "Tessen", "founded by", true},
 		{"a floor is one", "Where is the archive?", "3", "floor", false},
 		{"where it is made is not by whom", "Who makes the Orla Hall?", "Tessen", "made in", true},
 		{"a city owns nothing", "Who owns the Orla Hall?", "Tessen", "city", true},

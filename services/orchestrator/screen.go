@@ -178,6 +178,9 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.OtherRole(text) != "":
 		doubt(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
 			best.OtherRole(text)))
+	case len(best.Steps) == 1 && kgtext.AsksBeyond(text, best.Steps[0]) != "":
+		doubt(run, fmt.Sprintf("the triples say the %s, and the question asks for something of it",
+			kgtext.AsksBeyond(text, best.Steps[0])))
 	case best.AsksAgain(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d once, and the question asks the same of what that leads to",
 			best.Label()))
@@ -201,9 +204,15 @@ func findOpposite(run *orchestratorv1.Run, groups []*kgtext.PathGroup, text stri
 	return nil
 }
 
-// pathOf returns the fact that says an answer of what the question names, as a path; nil if there is none.
+// pathOf returns the fact that says an answer of what the question names, of several one that the question says, as a
+// path; nil if there is none.
 func pathOf(answer *orchestratorv1.Answer, text string) *kgtext.PathGroup {
-	for _, t := range answer.GetEvidence() {
+	isSaid := func(t *graphv1.Triple) bool { return kgtext.IsSaid(t.GetRelation(), text) }
+	evidence := answer.GetEvidence()
+	if at := slices.IndexFunc(evidence, isSaid); at > 0 {
+		evidence = append([]*graphv1.Triple{evidence[at]}, evidence...)
+	}
+	for _, t := range evidence {
 		step, topic := &graphv1.RelationStep{Relation: t.GetRelation()}, t.GetSubject()
 		if kgtext.Fold(topic) == kgtext.Fold(answer.GetAnswer()) {
 			step.Inverse, topic = true, t.GetObject()
@@ -246,6 +255,13 @@ func doubtName(run *orchestratorv1.Run, text string) {
 	first := run.GetAnswers()[0]
 	if _, isDate := kgtext.ParseDate(first.GetAnswer()); isDate && kgtext.AsksPlace(text) {
 		doubt(run, "the question asks for a place, and the answer is a date")
+	}
+	isAgent := func(t *graphv1.Triple) bool {
+		_, isPassive := kgtext.PassiveVerb(t.GetRelation())
+		return isPassive && t.GetObject() == first.GetAnswer()
+	}
+	if kgtext.AsksPlace(text) && slices.ContainsFunc(first.GetEvidence(), isAgent) {
+		doubt(run, "the question asks for a place, and the triples say by whom")
 	}
 	isFormer := func(t *graphv1.Triple) bool { return kgtext.SaysFormer(t.GetRelation()) }
 	if kgtext.SaysFormer(text) && len(first.GetEvidence()) > 0 && !slices.ContainsFunc(first.GetEvidence(), isFormer) {

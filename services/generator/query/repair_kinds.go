@@ -67,6 +67,7 @@ func (r *repairer) nameKinds() {
 		switch {
 		case r.isBare(kind):
 			name = kind
+		case ok && len(kgtext.ThingNames(r.plan)) == 0 && ofForm.MatchString(r.readBefore(kind)):
 		case ok && r.isArgument(c) && !articleForm.MatchString(r.readBefore(kind)):
 		case !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name):
 			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
@@ -110,6 +111,9 @@ func (r *repairer) readBefore(kind string) string {
 
 // articleForm ends with what stands before a kind and before no name of one word.
 var articleForm = regexp.MustCompile(`^$|\b(?:an?|the|each|every|which|what|many|all|any) $`)
+
+// ofForm ends with what stands right before a name.
+var ofForm = regexp.MustCompile(`\b(?:of|in|at|from) $`)
 
 // isArgument reports whether a clause says the kind alone of what a relation of that name leads to:
 // Project(anna=Anna()).
@@ -294,15 +298,22 @@ func (r *repairer) askOfSeveral() {
 var countedOf = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+(?:does|do|did)\s+(?:the\s+)?(` +
 	properName + `(?:\s+\p{Ll}+){0,2}?)\s+(?:have|contain|play|speak|use)\s*\?*$`)
 
+// countedAt is "how many people work at A".
+var countedAt = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}+\s+\p{Ll}+)\s+(?:at|for|in|on)\s+(?:the\s+)?(` +
+	properName + `)\s*\?*$`)
+
 // countOfNamed counts what a name has, where the draft counts the name or does not have it: "how many genres does A
 // have".
 func (r *repairer) countOfNamed() {
+	countsName := kgtext.IsListed(r.plan, r.plan.GetResult().GetVariable())
 	m := countedOf.FindStringSubmatch(r.question)
+	if m == nil && countsName {
+		m = countedAt.FindStringSubmatch(r.question)
+	}
 	if m == nil {
 		return
 	}
 	isNamed := func(name string) bool { return kgtext.Mentions(m[2], kgtext.Fold(name)) }
-	countsName := kgtext.IsListed(r.plan, r.plan.GetResult().GetVariable())
 	if !countsName && slices.ContainsFunc(kgtext.ThingNames(r.plan), isNamed) {
 		return
 	}

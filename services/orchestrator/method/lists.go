@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -32,20 +33,36 @@ func settleList(q *question.Question, ground *graphv1.GroundGraph) {
 }
 
 // dropUnsaid drops answers whose triples the question has no word of, if it has one of those of another answer: an
-// album is no member of a band.
+// album is no member of a band, nor a name when something was.
 func dropUnsaid(text string, answers []*orchestratorv1.Answer) []*orchestratorv1.Answer {
-	isSaid := func(t *graphv1.Triple) bool {
-		return kgtext.IsSaid(kgtext.VerbaliseRelation(t.GetRelation()), text)
+	hasNumber := func(a *orchestratorv1.Answer) bool { return strings.ContainsFunc(a.GetAnswer(), unicode.IsDigit) }
+	if kgtext.AskedNumber(text) != "" && slices.ContainsFunc(answers, hasNumber) {
+		lacksNumber := func(a *orchestratorv1.Answer) bool { return !hasNumber(a) }
+		return slices.DeleteFunc(slices.Clone(answers), lacksNumber)
 	}
+	isSaid := func(t *graphv1.Triple) bool { return kgtext.IsSaid(t.GetRelation(), text) }
 	hasSaid := func(a *orchestratorv1.Answer) bool { return slices.ContainsFunc(a.GetEvidence(), isSaid) }
 	if !slices.ContainsFunc(answers, hasSaid) {
 		return answers
 	}
-	return slices.DeleteFunc(slices.Clone(answers), func(a *orchestratorv1.Answer) bool { return !hasSaid(a) })
+	isUnsaid := func(a *orchestratorv1.Answer) bool { return !hasSaid(a) || isOpposite(a, answers[0]) }
+	return slices.DeleteFunc(slices.Clone(answers), isUnsaid)
+}
+
+// isOpposite reports whether one fact says an answer, by the same relation as the only one of another answer and the
+// other way round: whose advisor somebody is, beside who is theirs.
+func isOpposite(answer, other *orchestratorv1.Answer) bool {
+	if len(answer.GetEvidence()) != 1 || len(other.GetEvidence()) != 1 {
+		return false
+	}
+	a, b := answer.GetEvidence()[0], other.GetEvidence()[0]
+	return a.GetRelation() == b.GetRelation() && !kgtext.IsSymmetric(a.GetRelation()) &&
+		(a.GetSubject() == answer.GetAnswer() && a.GetObject() == b.GetSubject() ||
+			a.GetObject() == answer.GetAnswer() && a.GetSubject() == b.GetObject())
 }
 
 // asksAll is a question for all that something does: "what does A supply".
-var asksAll = regexp.MustCompile(`(?i)^(?:what|which \pL+s) (?:do|does|did) `)
+var asksAll = regexp.MustCompile(`(?i)^(?:what|which \pL+s) (?:do|does|did|are|were|have|has|had) `)
 
 // completeList returns answers with the others of which the same is said.
 func completeList(text string, answers []*orchestratorv1.Answer,
@@ -54,7 +71,7 @@ func completeList(text string, answers []*orchestratorv1.Answer,
 		return answers
 	}
 	said := relationTo(text, answers[0], ground)
-	if said != nil && !kgtext.AsksWho(text) && !kgtext.IsSaid(kgtext.VerbaliseRelation(said.GetRelation()), text) {
+	if said != nil && !kgtext.AsksWho(text) && !kgtext.IsSaid(said.GetRelation(), text) {
 		said = nil
 	}
 	isListed := map[string]bool{}
@@ -119,7 +136,7 @@ func relationFrom(text string, answer *orchestratorv1.Answer) *graphv1.Triple {
 	}
 	at := slices.IndexFunc(answer.GetEvidence(), func(t *graphv1.Triple) bool {
 		return kgtext.Mentions(text, t.GetSubject()) && kgtext.Fold(t.GetObject()) == kgtext.Fold(answer.GetAnswer()) &&
-			kgtext.IsSaid(kgtext.VerbaliseRelation(t.GetRelation()), text)
+			kgtext.IsSaid(t.GetRelation(), text)
 	})
 	if at < 0 {
 		return nil

@@ -37,6 +37,7 @@ func TestListsOfAGroundGraph(t *testing.T) {
 		{"some of all that it does", "Which cities does Orla play in?", []string{"Bergen"}, "Bergen, Oslo"},
 		{"some of all by whose relation it is said", "What does Orla supply?", []string{"Mug"}, "Mug, Jug"},
 		{"what a relation in other words says", "What does Orla drink from?", []string{"Mug"}, "Mug"},
+		{"a name beside when something was", "When was Orla founded?", []string{"Per Holm", "1984"}, "1984"},
 		{"one of both parents", "Who are the parents of Anna Lind?", []string{"Eva Lind"}, "Eva Lind, Jon Lind"},
 		{"nothing", "What does Orla supply?", nil, ""},
 	} {

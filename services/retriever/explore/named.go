@@ -84,15 +84,21 @@ func (e *explorer) preferHead(o open, candidates []Candidate) {
 	putFirst(candidates, max(at, 0))
 }
 
-// isTurned reports whether a candidate is one passive step, forward, of a verb that a phrase has in the active.
+// isTurned reports whether a candidate is one step, forward, of a verb in one voice that a phrase has in the other.
 func (e *explorer) isTurned(phrase string, c Candidate) bool {
-	verb, isPassive := kgtext.PassiveVerb(e.lastName(c))
-	return len(c.Steps) == 1 && !c.Steps[0].Inverse && isPassive && kgtext.IsActive(phrase) &&
-		kgtext.SharedWords(phrase, verb) == 1
+	if len(c.Steps) != 1 || c.Steps[0].Inverse {
+		return false
+	}
+	name := kgtext.Fold(e.lastName(c))
+	if verb, isPassive := kgtext.PassiveVerb(name); isPassive {
+		return kgtext.IsActive(phrase) && kgtext.SharedWords(phrase, verb) == 1
+	}
+	verb, isPassive := kgtext.PassiveVerb(phrase)
+	return isPassive && strings.HasSuffix(name, "s") && kgtext.SharedWords(name, verb) == 1
 }
 
-// preferVoice puts the direction first in which a passive relation says what an active phrase says: who "influenced" A
-// is what A is "influenced by".
+// preferVoice puts the direction first in which a passive relation says what an active phrase says, or the other way
+// round: who "influenced" A is what A is "influenced by", and "cited by" A what A "cites".
 func (e *explorer) preferVoice(o open, candidates []Candidate) {
 	if len(candidates) == 0 || o.start != nil || o.pattern.GetEnd().GetEntity() == "" ||
 		!e.isTurned(o.phrase, candidates[0]) {

@@ -20,7 +20,7 @@ var (
 		`at (?:least|most)) \d`)
 	asksBound = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|\bat (?:least|most)\b|\bthe same\b`)
 	asksSame  = regexp.MustCompile(`(?i)\bthe same\b`)
-	asksBest  = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|most|least|first|last|top)\b`)
+	asksBest  = regexp.MustCompile(`(?i)\b(?:\p{L}{3,}est|best|most|least|first|last|top)\b`)
 	asksNot   = regexp.MustCompile(`(?i)\b(?:not|n't|never|except|excluding|without|other than|besides)\b|` +
 		`\b(?:have|has|had|won|made) no (?-i:\p{Ll}{3,})`)
 	asksAll    = regexp.MustCompile(`(?i)\b(?:total|combined|in all|altogether|average|mean)\b`)
@@ -166,9 +166,14 @@ func (x *alignment) usesTime() bool {
 	})
 }
 
-// claimsNothing reports whether a yes/no plan has no fact and no comparison: that a thing exists is not
-// what was asked.
+// claimsNothing reports whether a plan for yes, no or a count has no fact and no comparison: that a thing exists is not
+// what was asked, nor that it is one.
 func (x *alignment) claimsNothing() bool {
+	hasNoValues := func(c *graphv1.QueryClause) bool { return c.GetValues() == nil }
+	if x.plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT &&
+		!slices.ContainsFunc(x.plan.GetClauses(), hasNoValues) {
+		return true
+	}
 	if r := x.plan.GetResult(); r.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS ||
 		kgtext.ComparesCounts(r) {
 		return false

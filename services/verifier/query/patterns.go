@@ -59,6 +59,10 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if best == nil && x.countsRanked(p, phrase) {
 		best = x.choose(phrase, found.GetCandidates(), end)
 	}
+	moment := x.findMoment(p, found.GetCandidates())
+	if moment != nil && (best == nil || !kgtext.IsLength(relationOf(best))) {
+		best = moment
+	}
 	if best == nil {
 		if !exclude && x.saysBest(at, p) {
 			return ""
@@ -68,12 +72,15 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if !exclude && x.countsNamed(p, best) {
 		return ""
 	}
-	if gap := x.gap(best, phrase, found); gap > x.MaxGap && !best.GetJoins() && !x.valued[end] &&
+	if gap := x.gap(best, phrase, found); gap > x.MaxGap && best != moment && !best.GetJoins() && !x.valued[end] &&
 		!best.GetTypeMatch() && best.GetWords() < 1 && len(kgtext.NewOpenWords(phrase)) > 0 &&
 		!holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
 	fit := x.fit(p, best, found.GetCandidates())
+	if best == moment {
+		fit = max(fit, surelyMoment)
+	}
 	if fit < x.MinRelation {
 		return x.lacks(phrase, p)
 	}
@@ -148,6 +155,10 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	if x.valued[end] && (genericSize(phrase) || isBefore) {
 		// "Largest" does not say what is measured, nor what someone did "before 2017" when.
 		fit = max(fit, x.MinRelation)
+	}
+	isSize := genericSize(phrase) && !asksLength.MatchString(x.question) && x.isOnlyNumber(best, candidates)
+	if x.valued[end] && (isSize || kgtext.SharesRole(relationOf(best), x.question)) {
+		fit = max(fit, 0.5) // the largest has the largest of the only number there is, the cheapest the least price
 	}
 	if best.GetJoins() {
 		fit = min(1, fit+0.25)

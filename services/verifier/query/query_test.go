@@ -427,10 +427,34 @@ func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
 	}
 }
 
+func TestYesIsNotCountedNorWhatIsNamed(t *testing.T) {
+	t.Parallel()
+	orla := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	inverse := func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse, c.Words = true, 1 }
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "isotope",
+		Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT},
+		Clauses: []*graphv1.QueryClause{match(variable("isotope"), "radioactive isotope", entity("Orla"))}}
+	for name, c := range map[string]*graphv1.RelationCandidate{
+		"yes": candidate("radioactive", .8, .8, inverse, examples("yes", "no")),
+		"":    candidate("radioactive", .8, .8, inverse, examples("Orla-1", "Orla-2")),
+	} {
+		got := query.New(query.DefaultConfig()).Align("how many isotopes does Orla have", plan, orla,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{c}}})
+		if got.Plan == nil || strings.Contains(got.Reason, "yes or no") != (name == "yes") {
+			t.Errorf("%q: %q", name, got.Reason)
+		}
+	}
+	plan.Clauses = []*graphv1.QueryClause{listed("isotope", "Orla")}
+	got := query.New(query.DefaultConfig()).Align("how many isotopes does Orla have", plan, orla, nil)
+	if got.Plan != nil {
+		t.Errorf("Orla is counted: %v", kgtext.DescribePlan(got.Plan))
+	}
+}
+
 func TestARelationInOtherWordsToANameHasToFit(t *testing.T) {
 	t.Parallel()
 	words := func(c *graphv1.RelationCandidate) { c.Words = 1 }
-	typed := func(c *graphv1.RelationCandidate) { c.TypeMatch = true }
+	only := func(c *graphv1.RelationCandidate) { c.TypeMatch, c.Implied = true, 1 }
 	for _, c := range []struct {
 		name, question string
 		found          *graphv1.RelationCandidate
@@ -440,7 +464,7 @@ func TestARelationInOtherWordsToANameHasToFit(t *testing.T) {
 		{"one that does", "who founded Orla", candidate("brand", .7, .7), true},
 		{"one in these words", "who founded Orla", candidate("founder", .5, .45, words), true},
 		{"a synonym", "who makes Orla", candidate("manufacturer", .5, .45), true},
-		{"the only one to such things", "who founded Orla", candidate("brand", .5, .45, typed), true},
+		{"the only one to such things", "who founded Orla", candidate("brand", .5, .45, only), true},
 	} {
 		got := query.New(query.DefaultConfig()).Align(c.question, &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
 			listed("thing", "Orla"), match(variable("thing"), "founder", variable("answer"))},

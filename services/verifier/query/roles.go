@@ -188,8 +188,18 @@ var countedForm = regexp.MustCompile(`(?i)^how many (\p{Ll}[\p{Ll} -]*?) (?:are|
 // checkCounted doubts a count of what has the things that the question counts: of orders of office chairs, not of
 // chairs.
 func (x *alignment) checkCounted() {
+	if x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+		return
+	}
+	for i, best := range x.chosen {
+		p, v := x.draft.GetClauses()[i].GetMatch(), x.plan.GetResult().GetVariable()
+		if isFlag(best) && (isInverse(best) && p.GetStart().GetVariable() == v ||
+			!isInverse(best) && p.GetEnd().GetVariable() == v) {
+			x.doubt(fmt.Sprintf("%q says yes or no, and the plan counts that", relationOf(best)))
+		}
+	}
 	m := countedForm.FindStringSubmatch(x.question)
-	if m == nil || x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
+	if m == nil {
 		return
 	}
 	for _, c := range x.plan.GetClauses() {
@@ -205,25 +215,20 @@ func (x *alignment) checkCounted() {
 // checkSaid doubts what is computed of everything, by a relation in other words that hardly fit: without a name nothing
 // else says what is meant. With one it is not sure, unless nothing but the relation has that name.
 func (x *alignment) checkSaid() {
-	isOpen := len(kgtext.ThingNames(x.draft)) == 0
+	isOpen, least := len(kgtext.ThingNames(x.draft)) == 0, surelySaid
+	switch asksWord := kgtext.AsksWho(x.question) || nounOf.MatchString(x.question); {
+	case !isOpen && asksWord:
+		least = clearlySaid // other verbs and nouns are near
+	case !isOpen:
+		least = barelySaid
+	}
 	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
 		best, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
 		phrase := kgtext.DescribeRelation(p)
-		isMeant := genericSize(phrase) && x.isOnlyNumber(i) || x.hasUnit(best, p.GetEnd().GetVariable())
-		open := slices.Clone(kgtext.NewOpenWords(phrase))
-		if isOpen {
-			open = slices.DeleteFunc(open, kgtext.IsParticiple)
-		}
-		saysKind := best.GetTypeMatch() && len(open) < 2 // of "drama films" the relation to directors says no drama
-		fit := x.fitWords(best, phrase)
-		if best.GetWords() > 0 || saysKind || len(open) == 0 || fit >= surelySaid ||
-			x.saysSame(phrase, relationOf(best)) || isMeant {
-			continue
-		}
-		switch isOnly := best.GetTypeMatch() || best.GetJoins() || x.isOnlyColumn(p, x.patterns[i].GetCandidates()); {
-		case isOpen:
+		switch isUnsaid := x.isUnsaid(i, isOpen) && x.fitWords(best, phrase) < least; {
+		case isUnsaid && isOpen:
 			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
-		case fit < barelySaid && !isOnly:
+		case isUnsaid && !x.isOnly(i), isOtherNoun(x.question, phrase, best):
 			x.certain(notSure)
 		}
 	}
@@ -235,14 +240,50 @@ func (x *alignment) checkSaid() {
 	}
 }
 
+// isUnsaid reports whether the relation that was taken for a pattern has no word of it, and nothing else says that it
+// is meant.
+func (x *alignment) isUnsaid(at int, isOpen bool) bool {
+	best, p := x.chosen[at], x.draft.GetClauses()[at].GetMatch()
+	phrase := kgtext.DescribeRelation(p)
+	open := slices.Clone(kgtext.NewOpenWords(phrase))
+	if isOpen {
+		open = slices.DeleteFunc(open, kgtext.IsParticiple)
+	}
+	// Of "drama films" the relation to directors says no drama.
+	saysKind := isOpen && best.GetTypeMatch() && len(open) < 2
+	isMeant := genericSize(phrase) && x.isOnlyNumber(best, x.patterns[at].GetCandidates()) ||
+		x.hasUnit(best, p.GetEnd().GetVariable()) || asksSpan.MatchString(x.question) && isMoment(best)
+	return best.GetWords() == 0 && len(open) > 0 && !saysKind && !isMeant && !x.saysSame(phrase, relationOf(best))
+}
+
+// isOnly reports whether nothing but the relation that was taken for a pattern has what that names.
+func (x *alignment) isOnly(at int) bool {
+	best, p := x.chosen[at], x.draft.GetClauses()[at].GetMatch()
+	return best.GetTypeMatch() && best.GetImplied() == 1 || best.GetJoins() ||
+		x.isOnlyColumn(p, x.patterns[at].GetCandidates())
+}
+
+// nounOf is the noun of "who is the vet of A".
+var nounOf = regexp.MustCompile(`(?i)^(?:what|who) (?:is|are|was|were) the (\pL+(?: \pL+)?) (?:of|for) `)
+
+// hardlyAsked is the cosine to a question below which a relation is not what a noun of it means.
+const hardlyAsked = 0.3
+
+// isOtherNoun reports whether a draft has another word for the noun of a question, and a relation has that word and
+// hardly fits the question: the owner of a dog is not its vet.
+func isOtherNoun(question, phrase string, best *graphv1.RelationCandidate) bool {
+	m := nounOf.FindStringSubmatch(question)
+	return m != nil && best.GetQuestionScore() < hardlyAsked && !kgtext.SharesWord(phrase, m[1]) &&
+		!kgtext.IsSaid(relationOf(best), question)
+}
+
 // isOnlyNumber reports whether the relation that was taken for a pattern is the only one to numbers that are no times:
 // a venue has no size but its capacity.
-func (x *alignment) isOnlyNumber(at int) bool {
+func (x *alignment) isOnlyNumber(best *graphv1.RelationCandidate, candidates []*graphv1.RelationCandidate) bool {
 	isTime := func(c *graphv1.RelationCandidate) bool {
 		return kgtext.IsTime(relationOf(c)) || saysBeginning(relationOf(c))
 	}
-	best := x.chosen[at]
-	return best.GetComparable() > 0.8 && !isTime(best) && !slices.ContainsFunc(x.patterns[at].GetCandidates(),
+	return best.GetComparable() > 0.8 && !isTime(best) && !slices.ContainsFunc(candidates,
 		func(c *graphv1.RelationCandidate) bool {
 			return c.GetComparable() > 0.5 && !isTime(c) && relationOf(c) != relationOf(best)
 		})
@@ -291,6 +332,9 @@ const surelySaid = 0.6
 
 // barelySaid is the fit from which on a relation in other words may say what a question asks about a name.
 const barelySaid = 0.55
+
+// clearlySaid is the same where the question has a noun or a verb for the relation.
+const clearlySaid = 0.75
 
 // notSure is the confidence in a plan that may ask for something else, just below that from which answers are GROUNDED.
 const notSure = 0.79

@@ -21,6 +21,9 @@ var (
 	endForm = regexp.MustCompile(`(?i)\b(?:end(?:s|ed)?|until|to|dissolved|disbanded|closed|death|died)\b`)
 )
 
+// surelyMoment is the fit of the only two relations that say when something began and ended.
+const surelyMoment = 0.5
+
 // isMoment reports whether a relation says when something began or ended, which is not how long it went on.
 func isMoment(c *graphv1.RelationCandidate) bool {
 	words := kgtext.SplitCamelCase(relationOf(c))
@@ -67,6 +70,29 @@ func (x *alignment) measureSpan() {
 		}
 	}
 	x.doubt(fmt.Sprintf("%q is a time, and the question asks how long", relationOf(bound)))
+}
+
+// findMoment returns when something ended, of a plan for how long it went on, if one pair of relations says both.
+func (x *alignment) findMoment(p *graphv1.QueryPattern,
+	candidates []*graphv1.RelationCandidate) (moment *graphv1.RelationCandidate) {
+	result := x.draft.GetResult()
+	if !asksSpan.MatchString(x.question) || p.GetEnd().GetVariable() != result.GetVariable() ||
+		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+		return nil
+	}
+	for _, end := range candidates {
+		for _, start := range candidates {
+			if !isMoment(end) || !isMoment(start) || isInverse(end) || isInverse(start) ||
+				!isPair(relationOf(start), relationOf(end)) {
+				continue
+			}
+			if moment != nil {
+				return nil
+			}
+			moment = end
+		}
+	}
+	return moment
 }
 
 // addSpan makes the result the time between that of a pattern and another one of the same thing.
