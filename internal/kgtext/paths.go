@@ -121,7 +121,16 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	asked := AskedNumber(question)
 	asksTime := asked != "" && !strings.HasPrefix(asked, "how ")
 	isOfLife := asksTime && namesLife(words) && !namesLife(question)
-	isSaid := IsSaid(words, question) || Fold(nearest.GetTriple().GetSubject()) == Fold(answer) &&
+	// Its name says nothing of what is asked for.
+	topic := nearest.GetTriple().GetSubject()
+	if Fold(topic) == Fold(answer) {
+		topic = nearest.GetTriple().GetObject()
+	}
+	asks := question
+	if before, behind, found := cutName(question, topic); found {
+		asks = before + " " + behind
+	}
+	isSaid := IsSaid(words, asks) || Fold(nearest.GetTriple().GetSubject()) == Fold(answer) &&
 		saysOpposite(words, question) // the father by his child
 	if isOfLife || hardly && !isSaid || LacksKin(question, words) || isNamesake(words, question) ||
 		!isSaid && slices.ContainsFunc(groundTriples(ground), func(t *graphv1.ScoredTriple) bool {

@@ -201,7 +201,7 @@ func otherRole(question, topic string, steps, last []*graphv1.RelationStep) stri
 	var said []role
 	for i, s := range steps {
 		words, isLast := VerbaliseRelation(s.GetRelation()), i >= len(steps)-len(last)
-		if lead := leadForm.FindString(words); isLast && lead != "" && asksMembers.MatchString(question) {
+		if lead := FindLead(s.GetRelation()); isLast && lead != "" && asksMembers.MatchString(question) {
 			return lead
 		}
 		isTurned := s.GetInverse() != endsWithOf(words) && !ownsForm.MatchString(s.GetRelation())
@@ -237,6 +237,10 @@ var (
 	leadForm = regexp.MustCompile(`(?i)\b(?:lead|leader|head|manager|chief|boss|chair|captain|ceo|director|founder|` +
 		`owner|president)\b`)
 )
+
+// FindLead returns the word of a relation for one who is before the others: "head" of "head ranger"; empty if there is
+// none.
+func FindLead(relation string) string { return leadForm.FindString(VerbaliseRelation(relation)) }
 
 // Kin returns what the object of a relation is to its subject, parent or child, or its subject to its object if it is
 // followed the other way; empty if it is neither.

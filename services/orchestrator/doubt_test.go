@@ -215,6 +215,7 @@ func TestAVerbAsksForARelationThatFits(t *testing.T) {
 		{"Who did Anna Lind meet?", "guest", 0.38, false}, {"What designed Anna Lind?", "supplier", 0.38, false},
 		{"Who was the uncle of Anna Lind?", "dynasty", 0.6, true}, {"Who named Anna Lind?", "named after", 0.9, true},
 		{"Who is Anna Lind named after?", "named after", 0.9, false},
+		{"Who reported Anna Lind?", "saved from lind", 0.36, true},
 		{"What is near Anna Lind?", "next station", 0.41, true}, {"What is near Anna Lind?", "near", 0.41, false},
 	} {
 		run := runOfFacts("Acme", &graphv1.ScoredTriple{RelationScore: &c.near,

@@ -346,6 +346,8 @@ func TestRepair(t *testing.T) {
 			"?thing is Orla; ?thing people work → ?people_work; count ?people_work"},
 		{"a name that is drafted as a kind", "Who was the architect of Orla?", `Orla().get("architect")`,
 			"?orla is Orla; ?orla architect → ?architect; ?architect"},
+		{"a rate is no group", "How many visitors does Orla have per year?", `Thing("Orla").get("visitors per year")`,
+			"?thing is Orla; ?thing visitors per year → ?visitors_per_year; ?visitors_per_year"},
 		{"how many times is no count of values", "how many times did Mara Vell have the first place",
 			`Race(winner="Mara Vell").count("first place")`,
 			"?race type → race; ?race winner → Mara Vell; count ?race"},

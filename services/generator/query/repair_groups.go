@@ -41,7 +41,10 @@ func (r *repairer) groupEach() {
 		return
 	}
 	group, value := r.findGroup()
-	if group == "" {
+	isRate := func(c *graphv1.QueryClause) bool { // "visitors per year"
+		return c.GetMatch() != nil && strings.Contains(kgtext.DescribeRelation(c.GetMatch()), " per "+group)
+	}
+	if group == "" || slices.ContainsFunc(r.plan.GetClauses(), isRate) {
 		return
 	}
 	draft, before := proto.CloneOf(r.plan), r.describePlan()

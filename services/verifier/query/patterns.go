@@ -156,7 +156,8 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 		// "Largest" does not say what is measured, nor what someone did "before 2017" when.
 		fit = max(fit, x.MinRelation)
 	}
-	isSize := genericSize(phrase) && !asksLength.MatchString(x.question) && x.isOnlyNumber(best, candidates)
+	isSize := genericSize(phrase) && !asksLength.MatchString(x.question) && x.isOnlyNumber(best, candidates) &&
+		!x.lacksPlace()
 	if x.valued[end] && (isSize || kgtext.SharesRole(relationOf(best), x.question)) {
 		fit = max(fit, 0.5) // the largest has the largest of the only number there is, the cheapest the least price
 	}
@@ -176,6 +177,15 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 		fit = min(1, fit+0.2)
 	}
 	return fit
+}
+
+// placeEnd ends a question with where things are.
+var placeEnd = regexp.MustCompile(`(?i)\b(?:in|from) (?:the )?(\pL[\pL -]*?)\W*$`)
+
+// lacksPlace reports whether a question says where things are, and the plan does not.
+func (x *alignment) lacksPlace() bool {
+	m := placeEnd.FindStringSubmatch(x.question)
+	return m != nil && !kgtext.Mentions(strings.Join(kgtext.DescribePlan(x.draft), " "), m[1])
 }
 
 // isOnlyColumn reports whether nothing but one relation of rows, and what was so before, has what a pattern ends in:

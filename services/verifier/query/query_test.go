@@ -427,6 +427,30 @@ func TestWhatIsComputedOfEverythingNeedsARelationOfItsWords(t *testing.T) {
 	}
 }
 
+func TestTheLargestHasTheLargestOfTheOnlyNumber(t *testing.T) {
+	t.Parallel()
+	seats, stars := candidate("seats", .4, .3, numbers), candidate("stars", .3, .2, numbers)
+	for _, c := range []struct {
+		question string
+		found    []*graphv1.RelationCandidate
+		isSure   bool
+	}{
+		{"which venue is the largest", []*graphv1.RelationCandidate{seats, candidate("opened", .3, .2, numbers)}, true},
+		{"which venue is the largest", []*graphv1.RelationCandidate{seats, stars}, false},
+		{"which venue is the largest in orla", []*graphv1.RelationCandidate{seats}, false},
+	} {
+		largest := rank("size")
+		largest.GetRank().Descending = true
+		got := query.New(query.DefaultConfig()).Align(c.question, &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(variable("venue"), "size", variable("size")), largest},
+			Result:  &graphv1.QueryResult{Variable: "venue"}}, nil,
+			[]*graphv1.PatternCandidates{{Candidates: c.found}})
+		if got.Plan == nil || (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s of %d: confidence %v, %q", c.question, len(c.found), got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestYesIsNotCountedNorWhatIsNamed(t *testing.T) {
 	t.Parallel()
 	orla := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
@@ -444,6 +468,17 @@ func TestYesIsNotCountedNorWhatIsNamed(t *testing.T) {
 			t.Errorf("%q: %q", name, got.Reason)
 		}
 	}
+	for relation, isSure := range map[string]bool{"head ranger": false, "ranger": true} {
+		rangers := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "ranger", Function: plan.Result.Function},
+			Clauses: []*graphv1.QueryClause{listed("park", "Orla"),
+				match(variable("park"), "rangers", variable("ranger"))}}
+		got := query.New(query.DefaultConfig()).Align("how many rangers does Orla have", rangers, orla,
+			[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{
+				candidate(relation, .8, .8)}}})
+		if got.Plan == nil || (got.Reason == "") != isSure {
+			t.Errorf("%s: %q", relation, got.Reason)
+		}
+	}
 	plan.Clauses = []*graphv1.QueryClause{listed("isotope", "Orla")}
 	got := query.New(query.DefaultConfig()).Align("how many isotopes does Orla have", plan, orla, nil)
 	if got.Plan != nil {
@@ -456,18 +491,20 @@ func TestARelationInOtherWordsToANameHasToFit(t *testing.T) {
 	words := func(c *graphv1.RelationCandidate) { c.Words = 1 }
 	only := func(c *graphv1.RelationCandidate) { c.TypeMatch, c.Implied = true, 1 }
 	for _, c := range []struct {
-		name, question string
-		found          *graphv1.RelationCandidate
-		isSure         bool
+		name, question, phrase string
+		found                  *graphv1.RelationCandidate
+		isSure                 bool
 	}{
-		{"one that hardly does", "who founded Orla", candidate("brand", .5, .45), false},
-		{"one that does", "who founded Orla", candidate("brand", .7, .7), true},
-		{"one in these words", "who founded Orla", candidate("founder", .5, .45, words), true},
-		{"a synonym", "who makes Orla", candidate("manufacturer", .5, .45), true},
-		{"the only one to such things", "who founded Orla", candidate("brand", .5, .45, only), true},
+		{"one that hardly does", "who founded Orla", "founder", candidate("brand", .5, .45), false},
+		{"one that does", "who founded Orla", "founder", candidate("brand", .7, .7), true},
+		{"one in these words", "who founded Orla", "founder", candidate("founder", .5, .45, words), true},
+		{"a synonym", "who makes Orla", "founder", candidate("manufacturer", .5, .45), true},
+		{"how many are no price", "how much is a room at Orla", "price", candidate("rooms", .9, .9, words), false},
+		{"a price is one", "how much is a room at Orla", "price", candidate("price", .9, .9, words), true},
+		{"the only one to such things", "who founded Orla", "founder", candidate("brand", .5, .45, only), true},
 	} {
 		got := query.New(query.DefaultConfig()).Align(c.question, &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{
-			listed("thing", "Orla"), match(variable("thing"), "founder", variable("answer"))},
+			listed("thing", "Orla"), match(variable("thing"), c.phrase, variable("answer"))},
 			Result: &graphv1.QueryResult{Variable: "answer"}},
 			[]*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}},
 			[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{c.found}}})

@@ -197,6 +197,10 @@ func (x *alignment) checkCounted() {
 			!isInverse(best) && p.GetEnd().GetVariable() == v) {
 			x.doubt(fmt.Sprintf("%q says yes or no, and the plan counts that", relationOf(best)))
 		}
+		lead := kgtext.FindLead(relationOf(best))
+		if lead != "" && p.GetEnd().GetVariable() == v && !isInverse(best) && !kgtext.SharesWord(lead, x.question) {
+			x.doubt(fmt.Sprintf("%q says one who is before others, and the plan counts all", relationOf(best)))
+		}
 	}
 	m := countedForm.FindStringSubmatch(x.question)
 	if m == nil {
@@ -228,7 +232,8 @@ func (x *alignment) checkSaid() {
 		switch isUnsaid := x.isUnsaid(i, isOpen) && x.fitWords(best, phrase) < least; {
 		case isUnsaid && isOpen:
 			x.doubt(fmt.Sprintf("the knowledge graph says %q where the plan asks for %q", relationOf(best), phrase))
-		case isUnsaid && !x.isOnly(i), isOtherNoun(x.question, phrase, best):
+		case isUnsaid && !x.isOnly(i), isOtherNoun(x.question, phrase, best),
+			asksMuch.MatchString(x.question) && isNoPrice(phrase, relationOf(best)):
 			x.certain(notSure)
 		}
 	}
@@ -238,6 +243,15 @@ func (x *alignment) checkSaid() {
 	}) {
 		x.doubt("the question asks for a relative, and no relation of the plan says one")
 	}
+}
+
+// asksMuch is a question for a price.
+var asksMuch = regexp.MustCompile(`(?i)^how much (?:is|are|was|were) `)
+
+// isNoPrice reports whether a plan asks for a price, and a relation says none: how much a room is is not how many rooms
+// there are.
+func isNoPrice(phrase, relation string) bool {
+	return kgtext.SharesRole("price", phrase) && !kgtext.SharesRole("price", relation) && !unitEnd.MatchString(relation)
 }
 
 // isUnsaid reports whether the relation that was taken for a pattern has no word of it, and nothing else says that it
