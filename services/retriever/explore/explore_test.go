@@ -265,6 +265,19 @@ func TestTheVoiceOfAVerbDecidesTheDirection(t *testing.T) {
 	}
 }
 
+func TestWhatIsDoneByAThingIsWhatItDoes(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Low Tide", "cites", "Salt Road"}, [3]string{"Orla", "cites", "Low Tide"})
+	for drafted, want := range map[string]string{"cites": "cites", "cited by": "^cites"} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), drafted, entity("Low Tide"))},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which papers", plan, nil)
+		if err != nil || show(g, patterns[0]) != want {
+			t.Errorf("%s: %q, %v; want %q", drafted, show(g, patterns[0]), err, want)
+		}
+	}
+}
+
 func TestANamesakeOfAKindIsNoKind(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Velmora", "shares border with", "Tessen"}, [3]string{"Velmora", "type", "state"},
