@@ -263,8 +263,12 @@ func (x *alignment) lacks(phrase string, p *graphv1.QueryPattern) string {
 // choose returns the first candidate that the pattern can mean.
 func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidate,
 	end string) *graphv1.RelationCandidate {
+	// What is oldest began first, and does not have the least of something else.
+	asksBeginning := x.valued[end] && kgtext.IsTime(phrase) && asksAge.MatchString(x.question) &&
+		slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool { return saysBeginning(relationOf(c)) })
 	for _, c := range candidates {
-		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) {
+		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) ||
+			asksBeginning && !isMoment(c) && !saysBeginning(relationOf(c)) && !kgtext.IsTime(relationOf(c)) {
 			continue
 		}
 		return c

@@ -207,17 +207,24 @@ func TestAKindInTheNamesOfThingsNeedsNoType(t *testing.T) {
 func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 	t.Parallel()
 	opened, closed := candidate("opened", .3, .1, numbers), candidate("closed", .3, .1, numbers)
+	built, rooms := candidate("built", .2, .1, numbers), candidate("rooms", .2, .4, numbers)
+	founded, born := candidate("founded", .3, .1, numbers), candidate("date of birth", .2, .1, numbers)
 	for _, c := range []struct {
-		name       string
-		candidates []*graphv1.RelationCandidate
-		sure       bool
+		name, phrase string
+		candidates   []*graphv1.RelationCandidate
+		sure         bool
 	}{
-		{"by the only beginning", []*graphv1.RelationCandidate{opened, closed}, true},
-		{"not by one of two", []*graphv1.RelationCandidate{opened, candidate("founded", .3, .1, numbers)}, false},
-		{"nor by an end", []*graphv1.RelationCandidate{closed, opened}, false},
+		{"by the only beginning", "date", []*graphv1.RelationCandidate{opened, closed}, true},
+		{"not by one of two", "date", []*graphv1.RelationCandidate{opened, founded}, false},
+		{"although something else is nearer", "date", []*graphv1.RelationCandidate{rooms, opened}, true},
+		{"by a beginning in other words", "date opened",
+			[]*graphv1.RelationCandidate{rooms, built}, true},
+		{"not by one of something else", "year joined",
+			[]*graphv1.RelationCandidate{born}, false},
+		{"nor by an end", "date", []*graphv1.RelationCandidate{closed, opened}, false},
 	} {
 		got := query.New(query.DefaultConfig()).Align("which line is the oldest", &graphv1.QueryPlan{
-			Clauses: []*graphv1.QueryClause{match(variable("line"), "date", variable("date")), rank("date")},
+			Clauses: []*graphv1.QueryClause{match(variable("line"), c.phrase, variable("date")), rank("date")},
 			Result:  &graphv1.QueryResult{Variable: "line"}}, nil,
 			[]*graphv1.PatternCandidates{{Candidates: c.candidates}})
 		if sure := got.Confidence >= 0.8; sure != c.sure {

@@ -310,7 +310,8 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 	case "year", "date", "time", "day":
 		return kgtext.IsTime(phrase) && kgtext.AsksTime(x.question)
 	}
-	isBegin := (isAge(phrase) || phrase == "date") && saysBeginning(relation) ||
+	asksBeginning := isAge(phrase) || phrase == "date" || saysBeginning(phrase) && asksAge.MatchString(x.question)
+	isBegin := asksBeginning && saysBeginning(relation) ||
 		phrase == "date" && kgtext.IsTime(relation)
 	return isBegin || kgtext.SharesRole(phrase, relation) || kgtext.IsSaid(relation, x.question)
 }
