@@ -96,7 +96,7 @@ var asksVerb = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (?:person|people|c
 
 // asksNoun is "what is the dean of A", "who is A's dean", and "what is near A".
 var asksNoun = regexp.MustCompile(`(?i)^(?:what|who|which|when|where) (?:is|are|was|were) ` +
-	`(?:(?:near|beside|behind|above|below|under|inside|on|in|at) |the (?:(?-i:\p{Ll}+) ){1,2}(?:of|for) |` +
+	`(?:(?:near|beside|behind|above|below|under|inside) |the (?:(?-i:\p{Ll}+) ){1,2}(?:of|for) |` +
 	`.*['’]s \pL+(?: \pL+)?\W*$)`)
 
 // FindUnfit returns the triple of a ground graph that names an answer, if no ranker knows that it is asked for, and its

@@ -217,6 +217,7 @@ func TestAVerbAsksForARelationThatFits(t *testing.T) {
 		{"Who is Anna Lind named after?", "named after", 0.9, false},
 		{"Who reported Anna Lind?", "saved from lind", 0.36, true},
 		{"What is near Anna Lind?", "next station", 0.41, true}, {"What is near Anna Lind?", "near", 0.41, false},
+		{"Who is in Anna Lind?", "belongs to", 0.41, false},
 	} {
 		run := runOfFacts("Acme", &graphv1.ScoredTriple{RelationScore: &c.near,
 			Triple: &graphv1.Triple{Subject: "Anna Lind", Relation: c.relation, Object: "Acme"}})
