@@ -205,12 +205,16 @@ func readSynonyms(groups ...string) map[string][]int {
 	return all
 }
 
+// findSynonyms returns the groups of the synonyms that a text has.
+func findSynonyms(text string) (found []int) {
+	for _, w := range contentWords(text) {
+		found = append(found, synonyms[w]...)
+	}
+	return found
+}
+
 // sharesSynonym reports whether two texts have words for the same.
 func sharesSynonym(a, b string) bool {
-	others := contentWords(b)
-	return slices.ContainsFunc(contentWords(a), func(w string) bool {
-		return slices.ContainsFunc(others, func(o string) bool {
-			return slices.ContainsFunc(synonyms[w], func(i int) bool { return slices.Contains(synonyms[o], i) })
-		})
-	})
+	others := findSynonyms(b)
+	return slices.ContainsFunc(findSynonyms(a), func(group int) bool { return slices.Contains(others, group) })
 }

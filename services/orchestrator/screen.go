@@ -253,15 +253,8 @@ func doubtName(run *orchestratorv1.Run, text string) {
 		return
 	}
 	first := run.GetAnswers()[0]
-	if _, isDate := kgtext.ParseDate(first.GetAnswer()); isDate && kgtext.AsksPlace(text) {
-		doubt(run, "the question asks for a place, and the answer is a date")
-	}
-	isAgent := func(t *graphv1.Triple) bool {
-		_, isPassive := kgtext.PassiveVerb(t.GetRelation())
-		return isPassive && t.GetObject() == first.GetAnswer()
-	}
-	if kgtext.AsksPlace(text) && slices.ContainsFunc(first.GetEvidence(), isAgent) {
-		doubt(run, "the question asks for a place, and the triples say by whom")
+	if kgtext.AsksPlace(text) {
+		doubtPlace(run, first)
 	}
 	isFormer := func(t *graphv1.Triple) bool { return kgtext.SaysFormer(t.GetRelation()) }
 	if kgtext.SaysFormer(text) && len(first.GetEvidence()) > 0 && !slices.ContainsFunc(first.GetEvidence(), isFormer) {
@@ -277,6 +270,20 @@ func doubtName(run *orchestratorv1.Run, text string) {
 	if !slices.ContainsFunc(first.GetEvidence(), isSubject) && (kgtext.IsValue(first.GetAnswer()) ||
 		kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)) {
 		doubt(run, "the question asks for a name, and the answer is none")
+	}
+}
+
+// doubtPlace doubts a date, and by whom something was done, as the answer to a question for a place.
+func doubtPlace(run *orchestratorv1.Run, first *orchestratorv1.Answer) {
+	if _, isDate := kgtext.ParseDate(first.GetAnswer()); isDate {
+		doubt(run, "the question asks for a place, and the answer is a date")
+	}
+	isAgent := func(t *graphv1.Triple) bool {
+		_, isPassive := kgtext.PassiveVerb(t.GetRelation())
+		return isPassive && t.GetObject() == first.GetAnswer()
+	}
+	if slices.ContainsFunc(first.GetEvidence(), isAgent) {
+		doubt(run, "the question asks for a place, and the triples say by whom")
 	}
 }
 

@@ -191,14 +191,13 @@ func (x *alignment) checkCounted() {
 	if x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT {
 		return
 	}
-	for i, best := range x.chosen {
-		p, v := x.draft.GetClauses()[i].GetMatch(), x.plan.GetResult().GetVariable()
-		if isFlag(best) && (isInverse(best) && p.GetStart().GetVariable() == v ||
-			!isInverse(best) && p.GetEnd().GetVariable() == v) {
+	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
+		best, p, v := x.chosen[i], x.draft.GetClauses()[i].GetMatch(), x.plan.GetResult().GetVariable()
+		countsEnd := !isInverse(best) && p.GetEnd().GetVariable() == v
+		if isFlag(best) && (countsEnd || isInverse(best) && p.GetStart().GetVariable() == v) {
 			x.doubt(fmt.Sprintf("%q says yes or no, and the plan counts that", relationOf(best)))
 		}
-		lead := kgtext.FindLead(relationOf(best))
-		if lead != "" && p.GetEnd().GetVariable() == v && !isInverse(best) && !kgtext.SharesWord(lead, x.question) {
+		if lead := kgtext.FindLead(relationOf(best)); lead != "" && countsEnd && !kgtext.SharesWord(lead, x.question) {
 			x.doubt(fmt.Sprintf("%q says one who is before others, and the plan counts all", relationOf(best)))
 		}
 	}
@@ -237,10 +236,12 @@ func (x *alignment) checkSaid() {
 			x.certain(notSure)
 		}
 	}
-	relations := slices.Collect(maps.Values(x.chosen))
-	if len(relations) > 0 && !slices.ContainsFunc(relations, func(c *graphv1.RelationCandidate) bool {
-		return !kgtext.LacksKin(x.question, relationOf(c))
-	}) {
+}
+
+// checkKin doubts a plan for a relative of which no relation says one.
+func (x *alignment) checkKin() {
+	mayBeKin := func(c *graphv1.RelationCandidate) bool { return !kgtext.LacksKin(x.question, relationOf(c)) }
+	if len(x.chosen) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(x.chosen)), mayBeKin) {
 		x.doubt("the question asks for a relative, and no relation of the plan says one")
 	}
 }
@@ -321,7 +322,10 @@ func saysBeginning(relation string) bool {
 	return beginsForm.MatchString(kgtext.SplitCamelCase(relation))
 }
 
-var beginsForm = regexp.MustCompile(`(?i)\b(?:founded|established|built|opened|birth|born|inception|launched)\b`)
+// beginnings are words of relations to when something began, of which it is old, or went on.
+const beginnings = `founded|established|opened|birth|born|inception|launched`
+
+var beginsForm = regexp.MustCompile(`(?i)\b(?:built|` + beginnings + `)\b`)
 
 // asksPeriod is a question for a year, or for another time that no date is.
 var asksPeriod = regexp.MustCompile(`(?i)^(?:in )?(?:which|what) (year|month|decade|century)\b`)

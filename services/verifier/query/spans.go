@@ -16,8 +16,8 @@ var (
 	asksSpan = regexp.MustCompile(
 		`(?i)^(?:for )?how (?:long|many (years|months|days)) (?:did|was|were|has|had|is|are) `)
 	// startForm and endForm are words of relations to when something began and ended.
-	startForm = regexp.MustCompile(`(?i)\b(?:start(?:s|ed)?|begin(?:s|ning)?|began|from|since|founded|formed|` +
-		`established|opened|inception|birth|born|launch(?:ed)?)\b`)
+	startForm = regexp.MustCompile(`(?i)\b(?:start(?:s|ed)?|begin(?:s|ning)?|began|from|since|formed|launch|` +
+		beginnings + `)\b`)
 	endForm = regexp.MustCompile(`(?i)\b(?:end(?:s|ed)?|until|to|dissolved|disbanded|closed|death|died)\b`)
 )
 
@@ -80,10 +80,11 @@ func (x *alignment) findMoment(p *graphv1.QueryPattern,
 		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return nil
 	}
-	for _, end := range candidates {
-		for _, start := range candidates {
-			if !isMoment(end) || !isMoment(start) || isInverse(end) || isInverse(start) ||
-				!isPair(relationOf(start), relationOf(end)) {
+	isNone := func(c *graphv1.RelationCandidate) bool { return !isMoment(c) || isInverse(c) }
+	moments := slices.DeleteFunc(slices.Clone(candidates), isNone)
+	for _, end := range moments {
+		for _, start := range moments {
+			if !isPair(relationOf(start), relationOf(end)) {
 				continue
 			}
 			if moment != nil {

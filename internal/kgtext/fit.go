@@ -1,0 +1,208 @@
+package kgtext
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+// How facts that name an answer fit a question (docs/adr/0031-grounded.md).
+
+// clearlyNearer is the lead in cosine of a relation that fits a question much better than another.
+const clearlyNearer = 0.25
+
+// FindUnasked returns the triple of a ground graph by which an answer has what the question asks for, if that
+// joins several facts of which the question says nothing of one: the employer of somebody's spouse. Either
+// the triples that name the answer are all so, or their relations fit the question much worse than that. It
+// is nil for other answers. Facts about what the question does not name count only if there are no others: that the
+// spouse has an employer is one of these.
+func FindUnasked(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
+	isAsked := func(t *graphv1.ScoredTriple) bool { return !isUnasked(t.LeastHopScore) }
+	unasked := slices.DeleteFunc(groundTriples(ground), isAsked)
+	if len(unasked) == 0 {
+		return nil
+	}
+	naming := findNaming(ground, question, answer)
+	if len(naming) == 0 {
+		return nil
+	}
+	nearest, other := slices.MaxFunc(naming, compareRelations), slices.MaxFunc(unasked, compareRelations)
+	switch {
+	case !slices.ContainsFunc(naming, isAsked):
+		return nearest.GetTriple()
+	case other.GetRelationScore() > nearest.GetRelationScore()+clearlyNearer:
+		return other.GetTriple()
+	}
+	return nil
+}
+
+// hardlyFits is the cosine below which a relation hardly fits a question. Of answers over one fact, which no ranker
+// knew, the wrong ones had .16 and .26, right ones .22 and from .38 on.
+const hardlyFits = 0.3
+
+// hardlyFitsWord is the same for a question that has a noun for the relation, or a verb for who did something. Of 104
+// of these in other words than those of the relation 55 had more, and of 105 for another relation 11
+// (docs/adr/0031-grounded.md).
+const hardlyFitsWord = 0.5
+
+// asksVerb is "who designed A".
+var asksVerb = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (?:person|people|company|team|organi[sz]ation)) (\pL+) `)
+
+// asksNoun is "what is the dean of A", "who is A's dean", and "what is near A".
+var asksNoun = regexp.MustCompile(`(?i)^(?:what|who|which|when|where) (?:is|are|was|were) ` +
+	`(?:(?:near|beside|behind|above|below|under|inside) |the (?:(?-i:\p{Ll}+) ){1,2}(?:of|for) |` +
+	`.*['’]s \pL+(?: \pL+)?\W*$)`)
+
+// FindUnfit returns the triple of a ground graph that names an answer, if no ranker knows that it is asked for, and its
+// relation hardly fits the question, which has no word of it, or much less than another one of the same thing does, or
+// says when somebody was born or died where something else has a time: an epoch, or a birth, where a question asks when
+// something was discovered. So it is if the question has all words of another relation, and for relatives and namesakes
+// if no word says them. It is nil for other answers.
+func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
+	naming := findNaming(ground, question, answer)
+	isRanked := func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 }
+	if len(naming) == 0 || slices.ContainsFunc(naming, isRanked) {
+		return nil
+	}
+	nearest := slices.MaxFunc(naming, compareRelations)
+	words, topic := VerbaliseRelation(nearest.GetTriple().GetRelation()), nearest.GetTriple().GetSubject()
+	isInverse := Fold(topic) == Fold(answer)
+	if isInverse {
+		topic = nearest.GetTriple().GetObject()
+	}
+	asks := question
+	if before, behind, found := cutName(question, topic); found {
+		asks = before + " " + behind // its name says nothing of what is asked for
+	}
+	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) // the father by his child
+	saysOther := func(t *graphv1.ScoredTriple) bool {
+		return saysAll(VerbaliseRelation(t.GetTriple().GetRelation()), question)
+	}
+	switch asked := AskedNumber(question); {
+	case asked != "" && !strings.HasPrefix(asked, "how ") && namesLife(words) && !namesLife(question),
+		LacksKin(question, words), isNamesake(words, question),
+		!isSaid && (hardlyFitsQuestion(ground, question, nearest) ||
+			slices.ContainsFunc(groundTriples(ground), saysOther)):
+		return nearest.GetTriple()
+	}
+	return nil
+}
+
+// hardlyFitsQuestion reports whether the relation of a triple hardly fits a question by its cosine, or much less than
+// that of another triple does.
+func hardlyFitsQuestion(ground *graphv1.GroundGraph, question string, fact *graphv1.ScoredTriple) bool {
+	least := float32(hardlyFits)
+	if m := asksVerb.FindStringSubmatch(question); asksNoun.MatchString(question) ||
+		m != nil && !auxiliaryVerb.MatchString(m[1]) {
+		least = hardlyFitsWord
+	}
+	return fact.RelationScore != nil && (fact.GetRelationScore() < least || hasNearer(ground, question, fact))
+}
+
+// isNamesake reports whether a relation says after whom something is named, and a question does not ask for that.
+func isNamesake(words, question string) bool {
+	return strings.HasSuffix(words, " after") && !FoldWords(question).Mention("after")
+}
+
+// saysAll reports whether a question has all words of a relation, which is more than a kind.
+func saysAll(words, question string) bool {
+	return SharedWords(words, question) == 1 && !slices.Contains(TypeRelations(), words)
+}
+
+// beyondForm is "the line that A is on", of which something else is asked for.
+var beyondForm = regexp.MustCompile(`(?i)\b(\pL+) (?:the|an?) (\pL+) ` +
+	`(?:that|which|who|whose|where|of which|in which) `)
+
+// AsksBeyond returns the noun that a relation says, if a question asks for something of what that leads to: who
+// operates the line that A is on; empty if it does not.
+func AsksBeyond(question string, step *graphv1.RelationStep) string {
+	m := beyondForm.FindStringSubmatch(question)
+	if m == nil || auxiliaryVerb.MatchString(m[1]) || step.GetInverse() || !IsNounOf(m[2], step.GetRelation()) {
+		return ""
+	}
+	return m[2]
+}
+
+// hasNearer reports whether a ground graph has a fact about the same thing whose relation fits a question much better
+// than that of a triple: of who teaches a course its lecturer, and not its department.
+func hasNearer(ground *graphv1.GroundGraph, question string, fact *graphv1.ScoredTriple) bool {
+	subject := fact.GetTriple().GetSubject()
+	isNearer := func(t *graphv1.ScoredTriple) bool {
+		return t.GetTriple().GetSubject() == subject && t.GetRelationScore() > fact.GetRelationScore()+clearlyNearer
+	}
+	return FoldWords(question).Mention(Fold(subject)) && slices.ContainsFunc(groundTriples(ground), isNearer)
+}
+
+// IsSaid reports whether a question has a word of a relation, its role, or a synonym.
+func IsSaid(relation, question string) bool {
+	words := VerbaliseRelation(relation)
+	return SharesWord(words, question) || SharesRole(words, question) || sharesSynonym(words, question)
+}
+
+// groundTriples returns the triples of a ground graph, subject by subject.
+func groundTriples(ground *graphv1.GroundGraph) (all []*graphv1.ScoredTriple) {
+	for _, s := range ground.GetSubjects() {
+		all = append(all, s.GetTriples()...)
+	}
+	return all
+}
+
+// compareRelations compares triples by how well their relations fit the question.
+func compareRelations(a, b *graphv1.ScoredTriple) int {
+	return cmp.Compare(a.GetRelationScore(), b.GetRelationScore())
+}
+
+// findNaming returns the triples that name an answer: those of what the question names, if there are any.
+func findNaming(ground *graphv1.GroundGraph, question, answer string) []*graphv1.ScoredTriple {
+	answer = Fold(answer)
+	asked := FoldWords(question)
+	var naming, named []*graphv1.ScoredTriple
+	for _, t := range groundTriples(ground) {
+		subject, object := Fold(t.GetTriple().GetSubject()), Fold(t.GetTriple().GetObject())
+		if subject == answer || object == answer {
+			naming = append(naming, t)
+		}
+		if object == answer && asked.Mention(subject) || subject == answer && asked.Mention(object) {
+			named = append(named, t)
+		}
+	}
+	if len(named) > 0 {
+		return named
+	}
+	return naming
+}
+
+// FindOpposite returns a triple of a ground graph that says the same as a fact about a named thing the other way round
+// and of something else, if the question seems to ask for that and has no word of the relation, or has its words right
+// before the thing: A has its mouth in B, and "which rivers flow into A" asks for those that have it in A, as "what
+// depends on A" for what does so. It is nil if there is none.
+func FindOpposite(ground *graphv1.GroundGraph, question string, fact *PathGroup) *graphv1.Triple {
+	if len(fact.Steps) != 1 || IsSymmetric(fact.Steps[0].GetRelation()) {
+		return nil
+	}
+	relation, topic := fact.Steps[0].GetRelation(), Fold(fact.TopicEntity)
+	words, isInverse := Fold(VerbaliseRelation(relation)), fact.Steps[0].GetInverse()
+	isOther := !IsSaid(words, question) || strings.Contains(words, " ") && !isInverse &&
+		FoldWords(question).Mention(words+" "+topic)
+	if !isOther || !IsActive(words) || !ActsFrom(question, topic, isInverse) {
+		return nil
+	}
+	var opposite *graphv1.Triple
+	for _, t := range groundTriples(ground) {
+		from, to := t.GetTriple().GetSubject(), t.GetTriple().GetObject()
+		if !fact.Steps[0].GetInverse() {
+			from, to = to, from
+		}
+		if t.GetTriple().GetRelation() != relation || Fold(from) != topic {
+			continue
+		}
+		if fact.LeadsTo(to) {
+			return nil // it holds both ways
+		}
+		opposite = t.GetTriple()
+	}
+	return opposite
+}

@@ -1,0 +1,47 @@
+package kgtext_test
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+func TestFindOpposite(t *testing.T) {
+	t.Parallel()
+	triple := func(subject, relation, object string) *graphv1.ScoredTriple {
+		return &graphv1.ScoredTriple{Triple: &graphv1.Triple{Subject: subject, Relation: relation, Object: object}}
+	}
+	ground := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
+		triple("Orla", "mouth of the watercourse", "Tessen Sea"), triple("Harn", "mouth of the watercourse", "Orla"),
+		triple("Orla", "twinned with", "Velm"), triple("Velm", "twinned with", "Orla"),
+		triple("Orla", "crossed by", "Holm Bridge"), triple("Orla", "owner", "Mara Vell"),
+		triple("Tarn", "owner", "Orla"), triple("Orla", "depends on", "Tarn"), triple("Velm", "depends on", "Orla"),
+		triple("Orla", "borders", "Tarn"), triple("Velm", "borders", "Orla"),
+		triple("Orla", "interacts with", "Tarn"), triple("Velm", "interacts with", "Orla")}}}}
+	for _, c := range []struct {
+		question, relation, end string
+		inverse                 bool
+		want                    string
+	}{
+		{"Which rivers flow into the Orla?", "mouth of the watercourse", "Tessen Sea", false, "Harn"},
+		{"Which rivers flow into the Orla?", "mouth of the watercourse", "Harn", true, ""},
+		{"Where does the Orla flow?", "mouth of the watercourse", "Tessen Sea", false, ""},
+		{"Where does the Orla flow?", "mouth of the watercourse", "Harn", true, "Orla"},
+		{"What is the mouth of the Orla?", "mouth of the watercourse", "Tessen Sea", false, ""},
+		{"Which town joined the Orla?", "twinned with", "Velm", false, ""},
+		{"Which bridge spans the Orla?", "crossed by", "Holm Bridge", false, ""},
+		{"What depends on Orla?", "depends on", "Tarn", false, "Velm"},
+		{"What depends on Orla?", "depends on", "Velm", true, ""},
+		{"What does Orla depend on?", "depends on", "Tarn", false, ""},
+		{"Which town borders Orla?", "borders", "Tarn", false, ""}, // may hold both ways, and one is not stored
+		{"Which rivers interact with Orla?", "interacts with", "Tarn", false, ""},
+		{"Who built the Orla?", "owner", "Mara Vell", false, ""}, // who acts is the object
+	} {
+		path := kgtext.GroupPaths([]*graphv1.ReasoningPath{{Entities: []string{"Orla", c.end},
+			Steps: []*graphv1.RelationStep{{Relation: c.relation, Inverse: c.inverse}}}})[0]
+		if got := kgtext.FindOpposite(ground, c.question, path).GetSubject(); got != c.want {
+			t.Errorf("%q by %q, inverse %v: %q, want %q", c.question, c.relation, c.inverse, got, c.want)
+		}
+	}
+}
