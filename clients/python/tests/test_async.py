@@ -52,8 +52,9 @@ async def test_a_knowledge_graph_is_loaded_and_searched(mesh: Mesh, tmp_path: Pa
             "async", table, triples=[("Alien", "year", "1979")], columns={"subject": "title"},
             on_progress=lambda p: phases.append(p.phase),
         )  # fmt: skip
-        assert result.snapshot.triples == 2 and set(phases) <= {"read", "sort", "encode", "write"} and phases
-        assert (await client.list_neighbours("Alien", kg="async")).total == 2
+        assert result.snapshot.triples == 3 and set(phases) <= {"read", "sort", "encode", "write"} and phases
+        alien = await client.list_neighbours("Alien", kg="async")
+        assert "Alien | instance of | film" in map(str, alien.triples) and alien.total == 3
         assert (await client.search("Robert Stam employer", limit=1))[0].object == "New York University"
         assert (await client.ground(QUESTION)).subjects[0].name == "Robert Stam"
         await client.drop_kg("async")

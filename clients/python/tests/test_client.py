@@ -158,7 +158,7 @@ def test_a_knowledge_graph_is_loaded_with_progress_and_dropped(mesh: Mesh, tmp_p
             provenance=True,
             on_progress=progress.append,
         )
-        assert (result.snapshot.name, result.snapshot.active, result.snapshot.triples) == ("films", True, 3)
+        assert (result.snapshot.name, result.snapshot.active, result.snapshot.triples) == ("films", True, 5)
         assert result.bad_lines == 1 and result.duplicates == 2
         assert result.errors[0].startswith("more.tsv:2: ")
         assert progress and {p.phase for p in progress} <= {"read", "sort", "encode", "write"}
@@ -170,6 +170,7 @@ def test_a_knowledge_graph_is_loaded_with_progress_and_dropped(mesh: Mesh, tmp_p
             ("directed by", "Ridley Scott"),
             ("cast member", "Sigourney Weaver"),
             ("year", "1979"),
+            ("instance of", "film"),
         }
         assert any(t.provenance.endswith(".csv:2") for t in alien)
         assert any(t.since == "1985" for t in client.search("satire", kg="films"))
