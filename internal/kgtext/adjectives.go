@@ -1,6 +1,42 @@
 package kgtext
 
-import "strings"
+import (
+	_ "embed" // of the countries
+	"strings"
+)
+
+// countryNames are names of countries, one a line with its other names behind commas.
+//
+//go:embed countries.txt
+var countryNames string
+
+// countries are the names of countries, folded, each with the first one.
+var countries = readCountries(countryNames)
+
+func readCountries(text string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(text) {
+		names := strings.Split(strings.TrimSpace(line), ", ")
+		for _, name := range names {
+			all[Fold(name)] = names[0]
+		}
+	}
+	return all
+}
+
+// CountryOf returns the common name of the country that a text names, with or without the article; empty if it names
+// none.
+func CountryOf(name string) string { return countries[strings.TrimPrefix(Fold(name), "the ")] }
+
+// AreOtherCountries reports whether two texts name countries of which neither is in the other.
+func AreOtherCountries(a, b string) bool {
+	a, b = CountryOf(a), CountryOf(b)
+	return a != "" && b != "" && a != b && inCountry[a] != b && inCountry[b] != a
+}
+
+// inCountry are countries that are parts of another one.
+var inCountry = map[string]string{"England": "United Kingdom", "Scotland": "United Kingdom", "Wales": "United Kingdom",
+	"Northern Ireland": "United Kingdom"}
 
 // AdjectiveBases returns the folded names that a folded adjective may be derived from: "italy" of "italian".
 func AdjectiveBases(adjective string) (bases []string) {

@@ -41,8 +41,8 @@ var roles = readRoles(map[string]map[string]string{
 		"owner":      "owner owners owns owned",
 		"subsidiary": "subsidiary subsidiaries",
 		"employer":   "employer employers employed employs employ hired boss",
-		"leader": "ceo chief leader leaders leads lead led head heads manager managers manages managed president " +
-			"chair chairman chairwoman chairperson boss",
+		"leader": "ceo chief leader leaders leads lead led head heads manager managers manages managed run runs " +
+			"president chair chairman chairwoman chairperson boss",
 		"education": "studied study studies educated education attended graduated",
 	},
 	"office": {
@@ -150,6 +150,23 @@ func findRoles(text string) (found []role) {
 func SharesRole(a, b string) bool {
 	others := findRoles(b)
 	return slices.ContainsFunc(findRoles(a), func(r role) bool { return slices.Contains(others, r) })
+}
+
+// SharesMeasure reports whether two texts name the same measure: "cost" and "price".
+func SharesMeasure(a, b string) bool {
+	others := findRoles(b)
+	return slices.ContainsFunc(findRoles(a),
+		func(r role) bool { return r.group == "measure" && slices.Contains(others, r) })
+}
+
+// ExcludesRole reports whether a phrase names a role that a relation excludes, and no relative. Of roles that are
+// opposites each may be said of the other side: who succeeds somebody has that one as the predecessor.
+func ExcludesRole(phrase, relation string) bool {
+	said := findRoles(phrase)
+	return slices.ContainsFunc(findRoles(relation), func(r role) bool {
+		isOther := func(s role) bool { return s.group == r.group && s.name != opposites[r.name] && r.group != "kin" }
+		return !slices.Contains(said, r) && slices.ContainsFunc(said, isOther)
+	})
 }
 
 // asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle".

@@ -143,6 +143,48 @@ func TestSharesRole(t *testing.T) {
 	}
 }
 
+func TestSharesMeasure(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"cost", "price (EUR)", true}, {"manager", "head", false}, {"height", "length", false},
+	} {
+		if got := kgtext.SharesMeasure(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestExcludesRole(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, phrase, relation string
+		want                   bool
+	}{
+		{"another one of the group", "is run by", "owner", true},
+		{"the same one", "is run by", "manager", false},
+		{"one of two that the phrase names", "wrote and directed", "director", false},
+		{"none at all", "is in", "owner", false},
+		{"one that may be said of the other side", "succeeded", "predecessor", false},
+		{"a relative", "the son of", "father", false},
+	} {
+		if got := kgtext.ExcludesRole(c.phrase, c.relation); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestUnitOf(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"distance (km)": "km", "distance": "", "length (m) of hall": ""} {
+		if got := kgtext.UnitOf(name); got != want {
+			t.Errorf("%q has %q", name, got)
+		}
+	}
+}
+
 func TestSaysFormer(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"previous club": true, "formerTeam": true, "club": false,

@@ -16,12 +16,14 @@ var (
 	isoDate  = regexp.MustCompile(`^\+?(-?\d{3,4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?(?:T.*)?$`)
 	dayFirst = regexp.MustCompile(`^(?:(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?)?([A-Za-z]{3,9})\.?,?\s+(\d{3,4})$`)
 	dayLast  = regexp.MustCompile(`^([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{3,4})$`)
+	slashed  = regexp.MustCompile(`^(\d{1,2})([/.])(\d{1,2})([/.])(\d{4})$`)
 )
 
 var months = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december"}
 
-// ParseDate parses a date in ISO 8601, of any precision, or as written in English.
+// ParseDate parses a date in ISO 8601, of any precision, or as written in English. Of 3/4/1999, which is in March or in
+// April, it returns the year alone.
 func ParseDate(s string) (Date, bool) {
 	s = strings.TrimSpace(s)
 	if m := isoDate.FindStringSubmatch(s); m != nil {
@@ -33,7 +35,23 @@ func ParseDate(s string) (Date, bool) {
 	if m := dayLast.FindStringSubmatch(s); m != nil {
 		return parseDateParts(m[3], parseMonth(m[1]), m[2])
 	}
+	if m := slashed.FindStringSubmatch(s); m != nil && m[2] == m[4] {
+		return parseSlashed(m[1], m[3], m[5])
+	}
 	return Date{}, false
+}
+
+// parseSlashed parses a date of which either the first part is the month or the second.
+func parseSlashed(first, second, year string) (Date, bool) {
+	a, isMonth := parseDateParts(year, first, second)
+	b, isOther := parseDateParts(year, second, first)
+	switch {
+	case isMonth && isOther && a != b:
+		return Date{Year: a.Year}, true
+	case isMonth:
+		return a, true
+	}
+	return b, isOther
 }
 
 // parseMonth returns the number of a month given by three or more letters, 13 for other words.
@@ -72,7 +90,8 @@ type Quantity struct {
 
 var quantityPattern = regexp.MustCompile(
 	`^(?:about |around |some |over |nearly |approximately |roughly |~ ?|≈ ?)?[$€£¥]?` +
-		`([-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)\s*(million|billion|thousand)?\s*([^\d]*)$`)
+		`([-+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)\s*(million|billion|thousand)?\s*` +
+		`([^\d]*|(?:\pL{1,3}/)?[kcm]?m[23])$`)
 
 // roughly are the words by which the value behind them is an approximate one.
 const roughly = `(?:about|around|approximately|roughly|nearly|almost|circa|ca?\.)`
@@ -122,7 +141,8 @@ var unitAbbreviations = map[string]string{
 	"mg": "milligram", "kg": "kilogram", "g": "gram", "lb": "pound", "lbs": "pound", "ton": "tonne",
 	"km²": "square kilometre", "sq km": "square kilometre", "square kilometer": "square kilometre",
 	"squarekilometre": "square kilometre", "m²": "square metre", "square meter": "square metre",
-	"squaremetre": "square metre", "ha": "hectare", "%": "percent",
+	"squaremetre": "square metre", "ha": "hectare", "%": "percent", "m2": "square metre", "km2": "square kilometre",
+	"eur": "euro", "usd": "dollar",
 	"people": "inhabitant", "person": "inhabitant", "resident": "inhabitant",
 }
 

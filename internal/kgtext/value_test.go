@@ -18,13 +18,18 @@ func TestDatesAreReadAsTheyAreWritten(t *testing.T) {
 		"4th of July 1956":      {1956, 7, 4},
 		"July 4, 1956":          {1956, 7, 4},
 		"Jul 1956":              {1956, 7, 0},
+		"13/7/1956":             {1956, 7, 13},
+		"7/13/1956":             {1956, 7, 13},
+		"13.07.1956":            {1956, 7, 13},
+		"4/7/1956":              {1956, 0, 0}, // of April or July
+		"7/7/1956":              {1956, 7, 7},
 	} {
 		if got, ok := kgtext.ParseDate(text); !ok || got != want {
 			t.Errorf("%q is read as %+v, %v; want %+v", text, got, ok, want)
 		}
 	}
 	for _, text := range []string{"", "42", "1956-13-01", "1956-07-32", "Marching 1956", "Robert Stam",
-		"4 July", "1956 film"} {
+		"4 July", "1956 film", "13/13/1956", "4/7.1956"} {
 		if got, ok := kgtext.ParseDate(text); ok {
 			t.Errorf("%q is read as the date %+v", text, got)
 		}
@@ -70,6 +75,9 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		"253.26 metres long":                   {253.26, "metre"},
 		"512.4 people per km²":                 {512.4, "inhabitant per square kilometre"},
 		"4.56 (kilometrePerSeconds)":           {4.56, "kilometre per second"},
+		"120 m2":                               {120, "square metre"},
+		"8.65 g/cm3":                           {8.65, "gram per cm3"},
+		"7800 million EUR":                     {7.8e9, "euro"},
 		"9 persons/sq km":                      {9, "inhabitant per square kilometre"},
 		"2 (inhabitants per square kilometre)": {2, "inhabitant per square kilometre"},
 	} {

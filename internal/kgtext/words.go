@@ -97,12 +97,18 @@ func inflects(a, b string) bool {
 }
 
 // SameNoun reports whether two nouns are equal but for their number and case: "movies" and "movie", "cities" and
-// "city".
+// "city", "tomatoes" and "tomato".
 func SameNoun(a, b string) bool {
 	a, b = strings.TrimSuffix(strings.ToLower(a), "s"), strings.TrimSuffix(strings.ToLower(b), "s")
-	return a == b || a == strings.TrimSuffix(b, "ie")+"y" && strings.HasSuffix(b, "ie") ||
-		b == strings.TrimSuffix(a, "ie")+"y" && strings.HasSuffix(a, "ie")
+	isPlural := func(many, one string) bool {
+		stem, ends := strings.CutSuffix(many, "ie")
+		return ends && one == stem+"y" || many == one+"e" && hissing.MatchString(one)
+	}
+	return a == b || isPlural(a, b) || isPlural(b, a)
 }
+
+// hissing matches nouns of which the plural ends in es.
+var hissing = regexp.MustCompile(`\pL{2}(?:o|x|z|ch|sh)$`)
 
 // lengthForm are words for how long something takes.
 var lengthForm = regexp.MustCompile(`(?i)\b(?:running time|run ?time|duration|length|how long|pages)\b`)
@@ -114,6 +120,15 @@ var unitForm = regexp.MustCompile(`\([^)]*\)`)
 
 // WithoutUnit returns the name of a relation without a unit in parentheses.
 func WithoutUnit(name string) string { return strings.TrimSpace(unitForm.ReplaceAllString(name, "")) }
+
+// UnitOf returns the unit in parentheses that the name of a relation ends with, such as "km"; empty if it has none.
+func UnitOf(name string) string {
+	unit := unitForm.FindString(name)
+	if unit == "" || !strings.HasSuffix(name, unit) {
+		return ""
+	}
+	return unit[1 : len(unit)-1]
+}
 
 // OpenWords are the content words of a question of which some are already accounted for.
 type OpenWords []string

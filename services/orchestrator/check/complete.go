@@ -13,6 +13,7 @@ import (
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
@@ -52,6 +53,11 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 		}
 		added = append(added, parts...)
 	}
+	flags, err := c.sayFlags(ctx, q, s, mentions, last, claims)
+	if err != nil {
+		return nil, err
+	}
+	added = append(added, flags...)
 	parts := len(added)
 	claims = append(slices.Clone(claims), added...)
 	mentions = slices.DeleteFunc(mentions, mention.isWord)
@@ -72,7 +78,7 @@ func (c *Checker) complete(ctx context.Context, q *question.Question, s kgtext.S
 		if err != nil {
 			return nil, err
 		}
-		if wider != nil {
+		if wider = cmp.Or(wider, atEvent(s, mentions, i, claims)); wider != nil {
 			added = append(added, wider)
 			continue
 		}
@@ -140,6 +146,94 @@ func (c *Checker) widerPlace(ctx context.Context, q *question.Question, s kgtext
 	}
 	t.Relation, t.Object = relation, m.text
 	return deriveClaim(claims[at], t, spanOf(s, m)), nil
+}
+
+var (
+	// hasForm is what a claim says before the name of what something has or is not.
+	hasForm = regexp.MustCompile(`(?i)^(?:(?:has|have|having|with|not|no|the|an?) )*(.+?)$`)
+	// isDenial matches the object of a claim that denies its relation.
+	isDenial = regexp.MustCompile(`(?i)^(?:no|not|none)$`)
+)
+
+// sayFlags returns claims of what the knowledge graph says yes or no of about the subject of a sentence, and which the
+// sentence has the words of: "has no pool", "pets are allowed". Claims that a model extracted of it are corrected.
+func (c *Checker) sayFlags(ctx context.Context, q *question.Question, s kgtext.Sentence, mentions []mention,
+	last string, claims []*generatorv1.ExtractedClaim) (added []*generatorv1.ExtractedClaim, err error) {
+	first := slices.IndexFunc(mentions, mention.isName)
+	subject := last
+	if first >= 0 {
+		subject = mentions[first].text
+	}
+	if subject == "" {
+		return nil, nil
+	}
+	resp, err := c.listNeighbours(ctx, q, subject, retrieverv1.Direction_DIRECTION_OUT, facts)
+	text := strings.ToLower(s.Text)
+	if len(text) != len(s.Text) {
+		return nil, err
+	}
+	for _, t := range resp.GetTriples() {
+		words := kgtext.Fold(kgtext.VerbaliseRelation(t.GetRelation()))
+		at := findWords(text, words)
+		if !kgtext.IsFlag(t.GetObject()) || at < 0 {
+			continue
+		}
+		span := spanOf(s, mention{words, at, at + len(words)})
+		claim := &generatorv1.ExtractedClaim{Triple: &graphv1.Triple{Subject: subject}, Span: span, ObjectSpan: span}
+		own := slices.IndexFunc(claims, func(o *generatorv1.ExtractedClaim) bool {
+			m := hasForm.FindStringSubmatch(kgtext.Fold(o.GetTriple().GetObject()))
+			return m != nil && m[1] == words || isDenial.MatchString(o.GetTriple().GetObject()) &&
+				kgtext.Fold(o.GetTriple().GetRelation()) == words
+		})
+		if own >= 0 {
+			claim = claims[own]
+		} else {
+			added = append(added, claim)
+		}
+		claim.Triple.Relation, claim.Triple.Object = "is", words
+		claim.Negated = claim.GetNegated() || denied.MatchString(clauseEnd(text[:at]))
+	}
+	return added, err
+}
+
+// clauseEnd returns what the last clause of a text has of it.
+func clauseEnd(text string) string {
+	ends := phraseEnd.FindAllStringIndex(text, -1)
+	if len(ends) < 2 { // the last one is the end of the text
+		return text
+	}
+	return text[ends[len(ends)-2][1]:]
+}
+
+var (
+	// event matches relations of something that happens once, ofEvent what stands between its place and its date.
+	event   = regexp.MustCompile(`(?i)\b(birth|death|burial)(?:place|date)?\b`)
+	ofEvent = regexp.MustCompile(`^,? ?(?:\(|on |in |at )$`)
+)
+
+// atEvent returns the claim of when something happened that a sentence says with its ith mention behind where it did,
+// of which another claim is, or of where behind when: "died in Tessen on 3 May 1950".
+func atEvent(s kgtext.Sentence, mentions []mention, i int,
+	claims []*generatorv1.ExtractedClaim) *generatorv1.ExtractedClaim {
+	if i == 0 || !ofEvent.MatchString(s.Text[mentions[i-1].end:mentions[i].start]) {
+		return nil
+	}
+	_, isDate := kgtext.ParseDate(mentions[i].text)
+	for _, claim := range claims {
+		happened := event.FindStringSubmatch(claim.GetTriple().GetRelation())
+		_, isOther := kgtext.ParseDate(claim.GetTriple().GetObject())
+		if happened == nil || isOther == isDate || !isDate && !mentions[i].isName() ||
+			!proto.Equal(claim.GetObjectSpan(), spanOf(s, mentions[i-1])) {
+			continue
+		}
+		t := proto.CloneOf(claim.GetTriple())
+		t.Relation, t.Object = "place of "+strings.ToLower(happened[1]), mentions[i].text
+		if isDate {
+			t.Relation = "date of " + strings.ToLower(happened[1])
+		}
+		return deriveClaim(claim, t, spanOf(s, mentions[i]))
+	}
+	return nil
 }
 
 // areJoined reports whether a claim is about both of two names.

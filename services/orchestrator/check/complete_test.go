@@ -56,10 +56,11 @@ func (a atlas) ListNeighbours(_ context.Context, req *retrieverv1.ListNeighbours
 
 var knownPlaces = atlas{takes: map[string][]string{"1998": nil, "piano": nil, "Reik": nil,
 	"1101 Clematis": nil, "Acme Sauce": nil,
-	"Globex": {"employer"}, "Tessen": {"region", "place of birth"},
+	"Globex": {"employer"}, "Casa Lume": nil, "Tessen": {"region", "place of birth"},
 	"Orlanda": {"place of origin", "country", "place of birth", "nationality"}},
 	has: map[string][]string{"Acme Sauce": {"country", "release_year | 1987"},
-		"Reik": {"nationality", "date of birth | 1950"}, "Globex": {"opened | 1990", "closed | 1998"}}}
+		"Reik": {"nationality", "date of birth | 1950"}, "Globex": {"opened | 1990", "closed | 1998"},
+		"Casa Lume": {"instance of | restaurant", "pool | no", "pets allowed | yes", "cuisine | Italian"}}}
 
 // completeClaims completes the claims of a sentence, each "subject | relation | object" in words of it.
 func completeClaims(t testing.TB, a atlas, sentence string, lines []string) []string {
@@ -91,6 +92,24 @@ func completeClaims(t testing.TB, a atlas, sentence string, lines []string) []st
 		all = append(all, c.GetTriple().GetSubject()+" | "+c.GetTriple().GetRelation()+" | "+c.GetTriple().GetObject())
 	}
 	return all
+}
+
+func TestWhatIsDeniedOfASubjectIsSaidToBe(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Casa Lume has a pool.": false, "Casa Lume has no pool.": true, "Casa Lume is no bar, but has a pool.": false,
+		"Casa Lume doesn't have a pool.": true,
+	} {
+		t.Run(text, func(t *testing.T) {
+			s := kgtext.Sentence{Text: text, End: utf8.RuneCountInString(text)}
+			q := question.New(&orchestratorv1.AskRequest{}, &orchestratorv1.Run{},
+				noop.NewTracerProvider().Tracer(""), nil)
+			claims, err := New(method.Stages{Retriever: knownPlaces}).sayFlags(t.Context(), q, s,
+				[]mention{{"Casa Lume", 0, len("Casa Lume")}}, "", nil)
+			if err != nil || len(claims) != 1 || claims[0].GetNegated() != want {
+				t.Errorf("got %v, %v; want it denied: %v", claims, err, want)
+			}
+		})
+	}
 }
 
 func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
@@ -179,10 +198,62 @@ func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
 			[]string{"Reik | employer | Globex", "Reik | employer | Acme Sauce"}},
 		{"and of commas alone", "Reik joined Globex, Acme Sauce.", []string{"Reik | employer | Globex, Acme Sauce"},
 			[]string{"Reik | employer | Globex", "Reik | employer | Acme Sauce"}},
+		{"of names that the graph does not have", "Reik joined Velmora and Brisk.",
+			[]string{"Reik | employer | Velmora, Brisk"},
+			[]string{"Reik | employer | Velmora", "Reik | employer | Brisk"}},
 		{"not of what the sentence does not spell", "Reik joined Globex and others.",
 			[]string{"Reik | employer | Globex, Brisk"}, []string{"Reik | employer | Globex, Brisk"}},
 		{"not of a name that has the word", "Reik joined Globex and his 3 sons.",
 			[]string{"Reik | employer | Globex and his 3 sons"}, []string{"Reik | employer | Globex and his 3 sons"}},
+		{"by the country that the graph does not have", "Acme Sauce comes from Portugal.",
+			[]string{"Acme Sauce | origin | Portugal"}, []string{"Acme Sauce | country | Portugal"}},
+		{"where something lies, by that of its country", "Acme Sauce is located in Portugal.",
+			[]string{"Acme Sauce | location | Portugal"}, []string{"Acme Sauce | country | Portugal"}},
+		{"how many pages something is long", "Acme Sauce is 412 pages long.",
+			[]string{"Acme Sauce | length | 412 pages"},
+			[]string{"Acme Sauce | number of pages | 412 pages"}},
+		{"not how many metres", "Acme Sauce is 412 metres long.", []string{"Acme Sauce | length | 412 metres"},
+			[]string{"Acme Sauce | length | 412 metres"}},
+		{"a number in words, in digits", "Reik has five pianos.", []string{"Reik | number of pianos | five"},
+			[]string{"Reik | number of pianos | 5"}},
+		{"and one before what it counts", "Casa Lume is a three-star house.",
+			[]string{"Casa Lume | rating | three-star"},
+			[]string{"Casa Lume | rating | 3"}},
+		{"a role in the words of the sentence, where the model has another", "Globex is run by Reik.",
+			[]string{"Globex | owner | Reik"}, []string{"Globex | run by | Reik"}},
+		{"and where the sentence says nothing of a birth", "Reik started in the youth of Globex.",
+			[]string{"Reik | place of birth | Globex"}, []string{"Reik | started in the youth of | Globex"}},
+		{"not of a value", "Globex is 42 m high and has 3 doors.", []string{"Globex | area | 42 m"},
+			[]string{"Globex | area | 42 m", "Globex | m high and has doors | 3"}},
+		{"not one that may be the same the other way round", "Reik succeeded Globex.",
+			[]string{"Reik | predecessor | Globex"}, []string{"Reik | predecessor | Globex"}},
+		{"an office of a thing, as the relation to that", "Reik is the head chef of Globex.",
+			[]string{"Reik | position | head chef of Globex"}, []string{"Reik | head chef of | Globex"}},
+		{"not one that is a name", "Reik is the Duke of Velmora.", []string{"Reik | position | Duke of Velmora"},
+			[]string{"Reik | position | Duke of Velmora"}},
+		{"of which sort something is, before its kind", "Casa Lume is a Greek restaurant.",
+			[]string{"Casa Lume | instance of | Greek restaurant"}, []string{"Casa Lume | is | Greek"}},
+		{"what the model denies of it", "Casa Lume has no pool.", []string{"Casa Lume | pool | not"},
+			[]string{"Casa Lume | is | pool"}},
+		{"not before another kind", "Casa Lume is a Greek winner.", []string{"Casa Lume | instance of | Greek winner"},
+			[]string{"Casa Lume | instance of | Greek winner"}},
+		{"what the graph says yes or no of", "Casa Lume has a pool.", nil, []string{"Casa Lume | is | pool"}},
+		{"and the model took for something else", "Casa Lume has a pool.",
+			[]string{"Casa Lume | instance of | has pool"},
+			[]string{"Casa Lume | is | pool"}},
+		{"where somebody is from, who has another country", "Reik is from Portugal.",
+			[]string{"Reik | place of birth | Portugal"}, []string{"Reik | nationality | Portugal"}},
+		{"unless the sentence says that they were born there", "Reik was born in Portugal.",
+			[]string{"Reik | place of birth | Portugal"}, []string{"Reik | place of birth | Portugal"}},
+		{"and which is one", "Acme Sauce comes from Velmora.", []string{"Acme Sauce | origin | Velmora"},
+			[]string{"Acme Sauce | origin | Velmora"}},
+		{"when something happened, behind where", "Reik died in Tessen on 3 May 1998.",
+			[]string{"Reik | place of death | Tessen"},
+			[]string{"Reik | place of death | Tessen", "Reik | date of death | 3 May 1998"}},
+		{"and where, behind when", "Reik was born on 3 May 1998 in Tessen.", []string{"Reik | birth date | 3 May 1998"},
+			[]string{"Reik | birth date | 3 May 1998", "Reik | place of birth | Tessen"}},
+		{"not when something else was so", "Reik lives in Tessen (1998).", []string{"Reik | residence | Tessen"},
+			[]string{"Reik | residence | Tessen"}},
 		{"the whole of a date, whose year is a name of the graph", "Reik was born on 20 March 1998.",
 			[]string{"Reik | date of birth | 1998"}, []string{"Reik | date of birth | 20 March 1998"}},
 		{"the whole of a date", "Reik was born on 20 March 1930.", []string{"Reik | date of birth | 1930"},

@@ -58,7 +58,10 @@ var (
 	notWord   = regexp.MustCompile(`[^\p{L}\p{N}]+`)
 )
 
+// numberWords are the words for the numbers from firstNumberWord on.
 var numberWords = []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+
+const firstNumberWord = 2
 
 // readOperations reads a claim as what it may compute; nothing if it is a fact. "Over 300 metres" counts
 // metres or is a bound: the knowledge graph decides.
@@ -146,7 +149,7 @@ func readCount(c *verifierv1.ClaimToJudge) (operation, bool) {
 		notWord.ReplaceAllString(relation, "_"), subject)
 	n, err := strconv.ParseFloat(m[2], 64)
 	if err != nil {
-		n = float64(slices.Index(numberWords, strings.ToLower(m[2])) + 2)
+		n = float64(slices.Index(numberWords, strings.ToLower(m[2])) + firstNumberWord)
 	}
 	switch strings.ToLower(m[1]) {
 	case "at least":

@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,7 +26,13 @@ func (c *Checker) correctClaim(ctx context.Context, q *question.Question, s kgte
 	trimSince(claim)
 	completeObject(s, mentions, claim)
 	completeApproximation(s, claim)
+	completeNumber(claim)
 	correctKind(claim)
+	correctRole(s, claim)
+	correctOffice(mentions, claim)
+	if err := c.correctClass(ctx, q, claim); err != nil {
+		return nil, err
+	}
 	added = splitList(s, mentions, claim)
 	places, err := c.splitPlaces(ctx, q, s, mentions, claim)
 	return slices.Concat(added, places, splitAdjunct(s, mentions, claim)), err
@@ -92,17 +99,107 @@ func completeApproximation(s kgtext.Sentence, claim *generatorv1.ExtractedClaim)
 	}
 }
 
+// numbered is a number in words, alone or before what it counts: "five-star".
+var numbered = regexp.MustCompile(`(?i)^(` + strings.Join(numberWords, "|") + `)(?:-\pL+)?$`)
+
+// completeNumber writes a number in words, which is all that a claim says, in digits.
+func completeNumber(claim *generatorv1.ExtractedClaim) {
+	if m := numbered.FindStringSubmatch(claim.GetTriple().GetObject()); m != nil {
+		claim.Triple.Object = strconv.Itoa(slices.Index(numberWords, strings.ToLower(m[1])) + firstNumberWord)
+	}
+}
+
+// isBirth matches words for a birth.
+var isBirth = regexp.MustCompile(`(?i)\b(?:born|birth\pL*|native)\b`)
+
+// saysLife matches words by which a sentence may say where or when somebody was born, died or was buried.
+var saysLife = regexp.MustCompile(`(?i)\b(?:born|birth\pL*|native|from|hail\pL*|comes?|dies?|died|death\pL*|dead|` +
+	`deceased|passed|killed|buried|burial|grave|lies?)\b|\(`)
+
+// correctRole gives a claim the words of the sentence for its relation where these say a role that the relation
+// excludes, "is run by", which the model took for an owner, or do not say the birth or death that it took them for.
+func correctRole(s kgtext.Sentence, claim *generatorv1.ExtractedClaim) {
+	subject, object := claim.GetSubjectSpan(), claim.GetObjectSpan()
+	_, isNumber := kgtext.ParseQuantity(claim.GetTriple().GetObject())
+	if subject == nil || object == nil || subject.GetEnd() > object.GetStart() || isNumber {
+		return
+	}
+	phrase := cutSpans(s, int(subject.GetEnd()), int(object.GetStart()))
+	relation := claim.GetTriple().GetRelation()
+	isRole := len(strings.Fields(phrase)) <= fewWords && kgtext.ExcludesRole(phrase, relation)
+	if isRole || phrase != "" && event.MatchString(relation) && !saysLife.MatchString(s.Text) {
+		claim.Triple.Relation = phrase
+	}
+}
+
+var (
+	// isOffice matches relations to what somebody is, ofThing an office with the thing that it is one of.
+	isOffice = regexp.MustCompile(`(?i)^(?:position|occupation|job|job title|role|title|instance of|is|is an?|is the)$`)
+	ofThing  = regexp.MustCompile(`^(?:the |an? )?(\pL[\pL -]*?) (?:of|at) (?:the )?(\p{Lu}.*)$`)
+)
+
+// correctOffice gives a claim that somebody is the head of something, or works as something there, the office as its
+// relation to that: "head chef of Nori House". Some knowledge graphs have the two as one name.
+func correctOffice(mentions []mention, claim *generatorv1.ExtractedClaim) {
+	t, at := claim.GetTriple(), claim.GetObjectSpan()
+	m := ofThing.FindStringSubmatch(t.GetObject())
+	hasName := func(name string) bool {
+		return slices.ContainsFunc(mentions, func(o mention) bool { return o.isName() && o.text == name })
+	}
+	if m == nil || !isOffice.MatchString(t.GetRelation()) || hasName(t.GetObject()) || !hasName(m[2]) {
+		return
+	}
+	t.Relation, t.Object = m[1]+" of", m[2]
+	if at != nil {
+		at.Start = at.GetEnd() - uint32(utf8.RuneCountInString(m[2]))
+	}
+}
+
+// ofClass is a name and what kind of thing has it: "Italian restaurant".
+var ofClass = regexp.MustCompile(`^(\p{Lu}[\pL-]+) (\p{Ll}{3,})$`)
+
+// correctClass cuts what something is down to the name that says of which sort, before the word for its kind: that it
+// is Italian, of a restaurant.
+func (c *Checker) correctClass(ctx context.Context, q *question.Question, claim *generatorv1.ExtractedClaim) error {
+	t := claim.GetTriple()
+	m := ofClass.FindStringSubmatch(t.GetObject())
+	if m == nil || !isKind.MatchString(t.GetRelation()) {
+		return nil
+	}
+	own, err := c.listNeighbours(ctx, q, t.GetSubject(), retrieverv1.Direction_DIRECTION_OUT, facts)
+	if !slices.ContainsFunc(own.GetTriples(), func(o *graphv1.Triple) bool {
+		return slices.Contains(kgtext.TypeRelations(), o.GetRelation()) && kgtext.SameNoun(o.GetObject(), m[2])
+	}) {
+		return err
+	}
+	t.Relation, t.Object = "is", m[1]
+	if at := claim.GetObjectSpan(); at != nil {
+		at.End = at.GetStart() + uint32(utf8.RuneCountInString(m[1]))
+	}
+	return nil
+}
+
 var (
 	// happens matches relations of when or where something happens once.
 	happens = regexp.MustCompile(`(?i)^(date|place) of (birth|death|burial)$`)
+	// measures matches relations of how long or high something is, counted a value of how many it has.
+	measures = regexp.MustCompile(`(?i)^(?:length|height|size)$`)
+	counted  = regexp.MustCompile(`^(?:about )?[\d.,]+ (\p{Ll}{3,}s)(?: long| high| tall)?$`)
 	// lies matches relations of where a thing is, elevated a value that says how high.
 	lies     = regexp.MustCompile(`(?i)\b(?:locat|situat|lies?\b)`)
 	elevated = regexp.MustCompile(`(?i)^\W*\d.* (?:above (?:the )?sea level)$`)
 )
 
 // correctKind gives a claim of when something happened the relation of where it did if a place is named, and the other
-// way round, and one of where something lies the relation of how high if it says that.
+// way round, one of where something lies the relation of how high if it says that, and one of how long something is
+// that of how many pages it has.
 func correctKind(claim *generatorv1.ExtractedClaim) {
+	if t := claim.GetTriple(); measures.MatchString(t.GetRelation()) {
+		q, _ := kgtext.ParseQuantity(t.GetObject())
+		if m := counted.FindStringSubmatch(t.GetObject()); m != nil && !kgtext.IsUnit(q.Unit) {
+			t.Relation = "number of " + m[1]
+		}
+	}
 	if t := claim.GetTriple(); lies.MatchString(t.GetRelation()) && elevated.MatchString(t.GetObject()) {
 		t.Relation = "elevation above sea level"
 	}
@@ -164,8 +261,13 @@ func splitObject(s kgtext.Sentence, mentions []mention, claim *generatorv1.Extra
 		switch {
 		case known >= 0:
 			m = mentions[known]
-		case object == nil || !hasAnd || m.text == "" || !m.isName():
+		case m.text == "" || !m.isName() || object != nil && !hasAnd:
 			return nil
+		case object == nil:
+			if m.start = findWords(s.Text, m.text); m.start < 0 {
+				return nil
+			}
+			m.end = m.start + len(m.text)
 		}
 		parts, from = append(parts, m), joint[1]
 	}
@@ -254,6 +356,15 @@ func (c *Checker) splitPlaces(ctx context.Context, q *question.Question, s kgtex
 	if !comesFrom && !aboutPlaces.MatchString(t.GetRelation()) {
 		return nil, nil
 	}
+	switch isCountry := kgtext.CountryOf(t.GetObject()) != ""; {
+	case isCountry && comesFrom:
+		_, t.Relation, err = c.placeRelation(ctx, q, t.GetSubject(), t.GetRelation(), t.GetObject())
+		return nil, err
+	case isCountry && isBirth.MatchString(t.GetRelation()) && !isBirth.MatchString(s.Text): // "is from Orlanda"
+		own, err := c.listNeighbours(ctx, q, t.GetSubject(), retrieverv1.Direction_DIRECTION_OUT, 1)
+		t.Relation = cmp.Or(ownCountry(own.GetRelations(), t.GetRelation()), t.GetRelation())
+		return nil, err
+	}
 	for _, m := range slices.Backward(mentions) {
 		span, object := spanOf(s, m), claim.GetObjectSpan()
 		if span.GetEnd() != object.GetEnd() || span.GetStart() < object.GetStart() || !m.isName() {
@@ -287,7 +398,7 @@ var (
 		`hometown|city|` + originates.String())
 	originates = regexp.MustCompile(`(?i)origin|comes? from|region|country`)
 	// isKind matches relations to what something is, or is a part of, which models take for where it comes from.
-	isKind = regexp.MustCompile(`(?i)^(?:instance of|(?:is )?(?:a )?part of|type|is an?)$`)
+	isKind = regexp.MustCompile(`(?i)^(?:instance of|(?:is )?(?:a )?part of|type(?: of \pL+)?|is an?)$`)
 	// joinsPlaces matches a place and what stands between it and the one that it lies in.
 	joinsPlaces = regexp.MustCompile(`^(.*\pL.*?)(?:,| in| of)(?: the)? $`)
 )
@@ -297,9 +408,31 @@ func comesFromPlace(relation string) bool {
 	return originates.MatchString(relation) || isKind.MatchString(relation) || lies.MatchString(relation)
 }
 
+// countryRelation reports whether a relation, in words, leads to a country or continent, and may be a claim's.
+func countryRelation(words, phrase string) bool {
+	return words == "country" || words == "continent" ||
+		words == "nationality" && !strings.Contains(kgtext.Fold(phrase), "origin")
+}
+
+// ownCountry returns the relation by which something has its country, if it has one, and nothing by a claim's own
+// relation, unless that says only where it lies.
+func ownCountry(own []*retrieverv1.RelationCount, phrase string) (country string) {
+	for _, r := range own {
+		words := kgtext.Fold(kgtext.VerbaliseRelation(r.GetRelation()))
+		switch {
+		case words == kgtext.Fold(phrase) && !lies.MatchString(phrase):
+			return ""
+		case words != "continent" && countryRelation(words, phrase):
+			country = r.GetRelation()
+		}
+	}
+	return country
+}
+
 // placeRelation reports whether things in the knowledge graph are in a place of this name, and returns the
 // relation by which a claim says so. What something comes from or lies in is told by the claim's own relation, or that
 // of countries and continents: the one that the subject has, and of several the one by which most others are there.
+// Of a country it is that by which the subject has one, whether or not the knowledge graph has the other.
 func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subject, phrase, name string) (
 	isPlace bool, relation string, err error) {
 	others, err := c.listNeighbours(ctx, q, name, retrieverv1.Direction_DIRECTION_IN, 1)
@@ -313,23 +446,32 @@ func (c *Checker) placeRelation(ctx context.Context, q *question.Question, subje
 		switch {
 		case words == kgtext.Fold(phrase):
 			fit = slices.Insert(fit, 0, r)
-		case words == "country", words == "continent",
-			words == "nationality" && !strings.Contains(kgtext.Fold(phrase), "origin"):
+		case countryRelation(words, phrase):
 			fit = append(fit, r)
 		}
 	}
-	if !comesFromPlace(phrase) || len(fit) == 0 {
+	isCountry := kgtext.CountryOf(name) != ""
+	if !comesFromPlace(phrase) || len(fit) == 0 && !isCountry {
 		return isPlace, phrase, nil
 	}
 	own, err := c.listNeighbours(ctx, q, subject, retrieverv1.Direction_DIRECTION_OUT, 1)
+	if own == nil && err == nil {
+		own, err = c.listNeighbours(ctx, q, bareName(subject), retrieverv1.Direction_DIRECTION_OUT, 1)
+	}
+	if country := ownCountry(own.GetRelations(), phrase); isCountry && country != "" {
+		return true, country, err
+	}
 	has := slices.DeleteFunc(slices.Clone(fit), func(r *retrieverv1.RelationCount) bool {
 		return !slices.ContainsFunc(own.GetRelations(), func(o *retrieverv1.RelationCount) bool {
 			return o.GetRelation() == r.GetRelation()
 		})
 	})
-	if len(has) > 0 {
+	switch {
+	case len(has) > 0:
 		mostUsed := func(a, b *retrieverv1.RelationCount) int { return cmp.Compare(a.GetTriples(), b.GetTriples()) }
 		return isPlace, slices.MaxFunc(has, mostUsed).GetRelation(), err
+	case len(fit) > 0:
+		return isPlace, fit[0].GetRelation(), err
 	}
-	return isPlace, fit[0].GetRelation(), err
+	return isPlace, phrase, err
 }

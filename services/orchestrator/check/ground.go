@@ -158,33 +158,54 @@ func (g *gathering) relations(ctx context.Context) error {
 // link links the names of the claims to entities, and what is left of them without the words that describe
 // them.
 func (g *gathering) link(ctx context.Context) error {
-	var names, bare []string
+	var names []string
 	for _, c := range g.req.GetClaims() {
 		names = append(names, c.GetTriple().GetSubject(), c.GetTriple().GetObject())
 	}
 	if err := g.linkNames(ctx, names); err != nil {
 		return err
 	}
-	for _, n := range names {
-		if len(g.links[n]) == 0 && bareName(n) != n {
-			bare = append(bare, bareName(n))
+	for _, shorten := range shortenings {
+		var bare []string
+		for _, n := range names {
+			if short := shorten(n); g.stripName(n) == n && len(g.links[n]) == 0 && short != n {
+				bare = append(bare, short)
+			}
+		}
+		if err := g.linkNames(ctx, bare); err != nil {
+			return err
 		}
 	}
-	return g.linkNames(ctx, bare)
+	return nil
+}
+
+// shortenings are ways of leaving words off a name that describe it, in the order in which they are tried.
+var shortenings = []func(string) string{bareName, cutOf}
+
+// stripName returns what is left of a name that links to nothing, if that links to something, else the name.
+func (g *gathering) stripName(name string) string {
+	for _, shorten := range shortenings {
+		if short := shorten(name); len(g.links[name]) == 0 && len(g.links[short]) > 0 {
+			return short
+		}
+	}
+	return name
+}
+
+// cutOf returns a name of several words without what it is said to be of: "Lorn Motors of Tessen".
+func cutOf(name string) string {
+	if m := ofName.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return name
 }
 
 // attach gives the claims the entities that their names link to. Where a name links to none, and what is
 // left of it without the words that describe it does, that is the name.
 func (g *gathering) attach() {
-	strip := func(name string) string {
-		if bare := bareName(name); len(g.links[name]) == 0 && len(g.links[bare]) > 0 {
-			return bare
-		}
-		return name
-	}
 	for _, c := range g.req.GetClaims() {
 		t := c.GetTriple()
-		t.Subject, t.Object = strip(t.GetSubject()), strip(t.GetObject())
+		t.Subject, t.Object = g.stripName(t.GetSubject()), g.stripName(t.GetObject())
 		c.Subjects, c.Objects = g.links[t.GetSubject()], g.links[t.GetObject()]
 	}
 }
@@ -195,9 +216,12 @@ var (
 	parenthesis = regexp.MustCompile(`^(.*\pL.*) \([^()]*\)$`)
 	// adjunct matches what is said of a name of several words behind it.
 	adjunct = regexp.MustCompile(`^['"“]?(\S+ .*?\S)['"”]? (?:in|by|from|at|near) (?:the )?\p{Lu}.*$`)
+	// ofName matches a name of several words, and the thing that it is said to be of.
+	ofName = regexp.MustCompile(`^(\p{Lu}\S* .*\S) of (?:the )?\p{Lu}.*$`)
 	// class matches what a thing is behind its name.
 	class = regexp.MustCompile(`^(.*\pL.*) (?:region|province|county|district|area|state|island|river|` +
-		`film|movie|novel|book|album|song|band|rocket|asteroid|magazine|journal|aircraft|ship)$`)
+		`film|movie|novel|book|album|song|band|rocket|asteroid|magazine|journal|aircraft|ship|` +
+		`chain|company|group|brand|office|hotel|restaurant|club|team|league)$`)
 	// tied matches words by which what is before a name is another thing: "the son of Kristina Holm".
 	tied = regexp.MustCompile(`\b(?:of|in|by|from|at|on|for|with|and|or|to|near|von|van|de|la|le|du|da|al|el)\b`)
 )
@@ -248,10 +272,28 @@ func (g *gathering) linkNames(ctx context.Context, names []string) error {
 					g.links[n] = append(g.links[n], l)
 				}
 			}
+			nameQualified(n, g.links[n])
 			return nil
 		})
 	}
 	return group.Wait()
+}
+
+// nameQualified takes a name for another one of an entity that has it with words in parentheses behind it, if no entity
+// has it without these and no other one with: "Abner (footballer)" where a text says Abner.
+func nameQualified(name string, links []*graphv1.EntityLink) {
+	var qualified []*graphv1.EntityLink
+	for _, l := range links {
+		if l.GetMatch() != graphv1.LinkMatch_LINK_MATCH_FUZZY {
+			return
+		}
+		if m := parenthesis.FindStringSubmatch(l.GetEntity()); m != nil && kgtext.Fold(m[1]) == kgtext.Fold(name) {
+			qualified = append(qualified, l)
+		}
+	}
+	if len(qualified) == 1 {
+		qualified[0].Match = graphv1.LinkMatch_LINK_MATCH_ALIAS
+	}
 }
 
 // count reads how the candidate relations in the ground graph are used.

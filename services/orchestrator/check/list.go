@@ -93,8 +93,8 @@ func (g *gathering) readAround(ctx context.Context, byName map[string]surroundin
 var naming = regexp.MustCompile(`(?i)\b(?:(?:full|former|other|official|native|birth|short|alternative|original|` +
 	`maiden|stage|pen) ?names?|nicknames?|alias(?:es)?|also known as|abbreviation|acronym|pseudonym)\b`)
 
-// linkNamed links the subjects of claims of which the knowledge graph has nothing but that they are other names of
-// something to that, and reports whether there are any: 1928 SJ, the former name of an asteroid.
+// linkNamed takes that for the subjects of claims of which they are other names, if the knowledge graph has nothing
+// else of them, and reports whether there are any: 1928 SJ, the former name of an asteroid.
 func (g *gathering) linkNamed(byName map[string]surroundings) (linked bool) {
 	for _, c := range g.req.GetClaims() {
 		for _, l := range c.GetSubjects() {
@@ -107,6 +107,9 @@ func (g *gathering) linkNamed(byName map[string]surroundings) (linked bool) {
 					c.Subjects = append(c.Subjects, &graphv1.EntityLink{Entity: t.GetSubject(), Mention: l.GetMention(),
 						Match: graphv1.LinkMatch_LINK_MATCH_ALIAS, Score: l.GetScore()})
 					linked = true
+					if kgtext.Fold(c.GetTriple().GetObject()) != kgtext.Fold(t.GetSubject()) { // else it says so
+						c.Triple.Subject = t.GetSubject()
+					}
 				}
 			}
 		}

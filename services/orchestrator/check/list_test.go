@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"testing"
@@ -63,6 +64,9 @@ func TestASubjectThatIsOnlyANameIsWhatHasThatName(t *testing.T) {
 			}
 			if linked != c.want {
 				t.Errorf("also linked to %q, want %q", linked, c.want)
+			}
+			if got := g.req.GetClaims()[0].GetTriple().GetSubject(); got != cmp.Or(c.want, c.subject) {
+				t.Errorf("the claim is about %q", got)
 			}
 		})
 	}

@@ -70,3 +70,55 @@ func TestPhrasesAreTheWordsOfARelation(t *testing.T) {
 		})
 	}
 }
+
+func TestANameWithWordsInParenthesesIsItsOwnWithoutThem(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		entities []string
+		match    graphv1.LinkMatch
+		want     int
+	}{
+		{"of one", []string{"Abner (footballer)", "Abner Vale"}, graphv1.LinkMatch_LINK_MATCH_FUZZY, 1},
+		{"not of two", []string{"Abner (footballer)", "Abner (film)"}, graphv1.LinkMatch_LINK_MATCH_FUZZY, 0},
+		{"nor where another thing has the name itself", []string{"Abner (footballer)", "Abner"},
+			graphv1.LinkMatch_LINK_MATCH_EXACT, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			links := []*graphv1.EntityLink{{Entity: c.entities[0], Match: graphv1.LinkMatch_LINK_MATCH_FUZZY},
+				{Entity: c.entities[1], Match: c.match}}
+			nameQualified("abner", links)
+			aliases := 0
+			for _, l := range links {
+				if l.GetMatch() == graphv1.LinkMatch_LINK_MATCH_ALIAS {
+					aliases++
+				}
+			}
+			if aliases != c.want {
+				t.Errorf("got %v", links)
+			}
+		})
+	}
+}
+
+func TestNamesAreShortened(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		shorten func(string) string
+		full    string
+		want    string
+	}{
+		{"by a word before it", bareName, "the musician Kristina Holm", "Kristina Holm"},
+		{"by what is in brackets", bareName, "Tides (a film)", "Tides"},
+		{"by what it is", bareName, "Lorn chain", "Lorn"},
+		{"by where it is", bareName, "Lorn Motors in Tessen", "Lorn Motors"},
+		{"not by what it is of", bareName, "The University of Tessen", "University of Tessen"},
+		{"unless that is tried", cutOf, "Lorn Motors of Tessen", "Lorn Motors"},
+		{"but not down to a word", cutOf, "University of Tessen", "University of Tessen"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := c.shorten(c.full); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

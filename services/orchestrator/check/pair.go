@@ -28,7 +28,7 @@ type mention struct {
 var literals = func() *regexp.Regexp {
 	const month = `(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\pL*\.?`
 	return regexp.MustCompile(`(?i)\b(?:(?:\d{1,2}(?:st|nd|rd|th)? (?:of )?)?` + month + `,? \d{4}|` + month +
-		` \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d|\d+(?:-[\dX]+){3,}|\d[\d.,]*\d|\d)\b`)
+		` \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{4}|\d+(?:-[\dX]+){3,}|\d[\d.,]*\d|\d)\b`)
 }()
 
 // findMentions returns the entities that a sentence names in full, other names that it spells out, and

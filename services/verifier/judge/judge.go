@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -161,12 +162,17 @@ func (c *claimCase) isOnlyReading(v *view) bool {
 // mayRival reports whether a triple's relation is one in which another object than the claim's rules that out.
 func (c *claimCase) mayRival(v *view) bool { return c.matchesRelation(v) || c.isOnlyKind(v) }
 
+// lightForm matches relations of claims that say no more than that one thing has to do with another.
+var lightForm = regexp.MustCompile(`^(?:(?:is|are|was|were) )?(?:an?|in|of|plays?|played|competes?|competed|eaten|` +
+	`served|used|(?:type|kind|sort|class|category|instance)(?: of(?: \pL+)?)?)(?: (?:as|in|for|an?|the))*$`)
+
 // isOnlyKind reports whether a triple tells what the claim's object is, as nothing else in the knowledge graph does: a
-// team that "plays in" what the graph has as a league alone has another league. Things of one kind may be joined in
-// ways that the graph does not have.
+// team that "plays in" what the graph has as a league alone has another league, and if that is all that is said, the
+// words need not be near to each other. Things of one kind may be joined in ways that the graph does not have.
 func (c *claimCase) isOnlyKind(v *view) bool {
 	relation := v.GetTriple().GetRelation()
-	return v.takes && v.role == forward && v.cosine >= c.cfg.MinOnlyKind && c.otherRole(v) == "" &&
+	isNear := v.cosine >= c.cfg.MinOnlyKind || lightForm.MatchString(kgtext.Fold(c.claim.GetTriple().GetRelation()))
+	return v.takes && v.role == forward && isNear && c.otherRole(v) == "" &&
 		c.claim.GetTriple().GetValidity() == nil && !kgtext.NamesAny(relation, locating) &&
 		!kgtext.NamesAny(relation, sameKind) && !isMutual(relation)
 }
@@ -227,7 +233,7 @@ func (c *claimCase) isState(v *view) bool {
 
 // isLocation reports whether a triple says in what its subject lies, and the claim no more than that.
 func (c *claimCase) isLocation(v *view) bool {
-	return v.role == forward && kgtext.NamesAny(v.GetTriple().GetRelation(), lyingIn) &&
+	return v.role == forward && namesAll(v.GetTriple().GetRelation(), lyingIn) &&
 		kgtext.NamesAny(c.claim.GetTriple().GetRelation(), lying)
 }
 

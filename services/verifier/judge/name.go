@@ -24,7 +24,8 @@ func nameLikelihood(name, entity string, links []*graphv1.EntityLink) float32 {
 		return 0
 	case slices.Equal(a, b):
 		return 1
-	case sameBag(a, b):
+	case sameBag(a, b), isPlural(name, a, b),
+		kgtext.CountryOf(name) != "" && kgtext.CountryOf(name) == kgtext.CountryOf(entity):
 		return 0.95
 	}
 	for _, l := range links {
@@ -40,10 +41,33 @@ func nameLikelihood(name, entity string, links []*graphv1.EntityLink) float32 {
 	if head, _, cut := strings.Cut(name, ","); cut && slices.Equal(tokens(head), b) {
 		return 0.9 // "Paris, France"
 	}
+	if isLegal(a, b) {
+		return 0.9
+	}
 	if isMisspelling(a, b) {
 		return 0.8
 	}
 	return 0
+}
+
+// legalForms are short words behind the names of clubs and companies that most texts leave out.
+var legalForms = map[string]bool{"fc": true, "cf": true, "afc": true, "sc": true, "ltd": true, "limited": true,
+	"inc": true, "llc": true, "corp": true, "corporation": true, "co": true, "gmbh": true, "ag": true, "plc": true,
+	"spa": true, "jr": true, "sr": true}
+
+// isLegal reports whether a name lacks only what sort of club or company the other one is: "Hull City" of "Hull City
+// A.F.C.".
+func isLegal(name, other []string) bool {
+	return len(name) > 1 && len(name) < len(other) && slices.Equal(name, other[:len(name)]) &&
+		(legalForms[strings.Join(other[len(name):], "")] || len(name)+1 == len(other) && legalForms[other[len(name)]])
+}
+
+// isPlural reports whether the words of a name are common nouns that differ from another name's in number alone:
+// "chili peppers" and "Chili pepper".
+func isPlural(name string, a, b []string) bool {
+	last := len(a) - 1
+	return len(a) == len(b) && name == strings.ToLower(name) && slices.Equal(a[:last], b[:last]) &&
+		kgtext.SameNoun(a[last], b[last])
 }
 
 // belongs reports whether a name says that somebody or something belongs to another one, for relations to such: an
@@ -51,15 +75,18 @@ func nameLikelihood(name, entity string, links []*graphv1.EntityLink) float32 {
 func belongs(relation, name, other string) bool {
 	return kgtext.NamesAny(relation, belonging) &&
 		slices.Contains(kgtext.AdjectiveBases(kgtext.Fold(name)), kgtext.Fold(other)) ||
-		kgtext.NamesAny(relation, professed) && isFollower(tokens(name), tokens(other))
+		kgtext.NamesAny(relation, professed) && isFollower(name, other)
 }
 
-// isFollower reports whether a name is the word for who follows what another one names: Buddhist, of Buddhism.
-func isFollower(name, other []string) bool {
+// isFollower reports whether a name is the word for who follows what another one names: Buddhist, of Buddhism. What
+// stands behind that in parentheses tells namesakes apart.
+func isFollower(name, followed string) bool {
+	followed, _, _ = strings.Cut(followed, " (")
+	said, other := tokens(name), tokens(followed)
 	if len(other) == 2 && (other[1] == "party" || other[1] == "church") {
 		other = other[:1]
 	}
-	return len(name) == 1 && len(other) == 1 && stemOfBelief(name[0]) == stemOfBelief(other[0])
+	return len(said) == 1 && len(other) == 1 && stemOfBelief(said[0]) == stemOfBelief(other[0])
 }
 
 // stemOfBelief returns what the words for a belief and for who holds it have in common: "democrat", "cathol".
@@ -90,10 +117,26 @@ func valueLikelihood(said, held string, links []*graphv1.EntityLink) float32 {
 	}
 	const unqualified = 0.9
 	likelihood := nameLikelihood(said, held, links)
-	if likelihood < unqualified && (kgtext.StandsFor(said, held) || isShort(tokens(said), tokens(held))) {
+	if likelihood < unqualified && (kgtext.StandsFor(said, held) || isShort(said, held)) {
 		return unqualified
 	}
 	return likelihood
+}
+
+// withUnit returns a value with the unit that its relation names, if it has none and what is said has one that can be
+// compared with it: 4.8 of a "distance (km)".
+func withUnit(value, relation, said string) string {
+	q, isNumber := kgtext.ParseQuantity(value)
+	s, isSaid := kgtext.ParseQuantity(said)
+	unit := kgtext.UnitOf(relation)
+	if !isNumber || !isSaid || q.Unit != "" || s.Unit == "" || unit == "" {
+		return value
+	}
+	whole, _ := kgtext.ParseQuantity(value + " " + unit)
+	if _, converts := whole.Convert(s.Unit); !converts {
+		return value
+	}
+	return value + " " + unit
 }
 
 // roughYears and roughShare are how far from a value of the knowledge graph an approximate one may be without
@@ -115,16 +158,18 @@ func isRounded(q, of kgtext.Quantity) bool {
 	return math.Abs(q.Number-of.Number) <= unit/2
 }
 
-// isShort reports whether a name lacks only the word for what kind of thing the other one names: "French" of "French
-// language".
-func isShort(name, other []string) bool {
+// isShort reports whether a name lacks only the word for what kind of thing the other one names, and what tells that
+// from namesakes: "French" of "French language", "Labour" of "Labour Party (UK)".
+func isShort(said, held string) bool {
+	held, _, _ = strings.Cut(held, " (")
+	name, other := tokens(said), tokens(held)
 	last := len(other) - 1
 	return last > 0 && classes[other[last]] && slices.Equal(name, other[:last])
 }
 
 // classes are words for kinds of things that end their names, and are left out where the relation says the kind.
 var classes = map[string]bool{"language": true, "music": true, "architecture": true, "people": true, "cuisine": true,
-	"literature": true, "religion": true}
+	"literature": true, "religion": true, "church": true, "party": true}
 
 // particles are words that are optional in names.
 var particles = map[string]bool{"the": true, "a": true, "an": true, "of": true, "and": true, "de": true,
@@ -262,7 +307,7 @@ func (c *claimCase) differs(v *view) bool {
 	d, saidDate := kgtext.ParseDate(said)
 	e, heldDate := kgtext.ParseDate(v.value)
 	q, a := kgtext.ParseQuantity(said)
-	r, b := kgtext.ParseQuantity(v.value)
+	r, b := kgtext.ParseQuantity(v.measured)
 	switch {
 	case kgtext.IsFlag(v.value) && !kgtext.IsFlag(said):
 		return false // what is said of it is another thing
@@ -277,6 +322,11 @@ func (c *claimCase) differs(v *view) bool {
 	case a && b && (!q.Comparable(r) || q.HasOtherUnit(r) && q.RelativeDifference(r) <= roughly ||
 		isRough && q.RelativeDifference(r) <= roughShare):
 		return false // in other units, or roughly, the value may be the same
+	case a && b:
+		return true
+	}
+	if kgtext.CountryOf(said) != "" && kgtext.CountryOf(v.value) != "" {
+		return kgtext.AreOtherCountries(said, v.value)
 	}
 	isOfIt := slices.ContainsFunc(tokens(said), func(word string) bool {
 		return belongs(v.GetTriple().GetRelation(), word, v.value)
@@ -316,7 +366,7 @@ func (c *claimCase) containment() (*view, *graphv1.ScoredTriple) {
 			continue
 		}
 		for _, t := range c.nested {
-			if t.GetTriple().GetSubject() == v.value && kgtext.NamesAny(t.GetTriple().GetRelation(), lyingIn) &&
+			if t.GetTriple().GetSubject() == v.value && namesAll(t.GetTriple().GetRelation(), lyingIn) &&
 				nameLikelihood(c.claim.GetTriple().GetObject(), t.GetTriple().GetObject(), c.claim.GetObjects()) > 0 {
 				return v, t
 			}
@@ -396,6 +446,17 @@ var (
 	locating = []string{"place", "location", "located", "birth", "death", "residence", "headquarters"}
 	placing  = append([]string{"origin", "hometown", "region", "city"}, locating...)
 )
+
+// namesAll reports whether each fact of a relation, which may join several, has one of some words: who was licensed by
+// an office does not lie where that does.
+func namesAll(relation string, words []string) bool {
+	for half := range strings.SplitSeq(relation, " / ") {
+		if !kgtext.NamesAny(half, words) {
+			return false
+		}
+	}
+	return true
+}
 
 // belonging are words of relations that adjectives are objects of, professed of those to what is believed in.
 var (

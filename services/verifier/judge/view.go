@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -24,6 +25,8 @@ type claimCase struct {
 	bestSimilarity float32
 	// bestTaking is the cosine of the nearest relation that has the claim's object as its object.
 	bestTaking float32
+	// sameTakes reports that a relation with the words of the claim's has the claim's object as its object.
+	sameTakes bool
 	// subjectKnown reports that the knowledge graph holds the claim's subject.
 	subjectKnown bool
 }
@@ -33,8 +36,8 @@ type view struct {
 	*graphv1.ScoredTriple
 	// role is how the claim's names map to the triple's.
 	role role
-	// value is the triple's counterpart of the claim's object.
-	value string
+	// value is the triple's counterpart of the claim's object, measured that with the unit that its relation names.
+	value, measured string
 	// similarity is that of its relation to the claim's.
 	similarity float32
 	// takesOther is set if the relation lacks the claim's object where others have it.
@@ -72,6 +75,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 	near, takers := map[string]*verifierv1.RelationMatch{}, map[string]bool{}
 	for _, r := range claim.GetRelations() {
 		near[r.GetRelation()] = r
+		c.sameTakes = c.sameTakes || r.GetTakesObject() && haveSameWords(r.GetRelation(), said)
 		c.bestSimilarity = max(c.bestSimilarity, c.similarity(r, said, forward))
 		if r.GetTakesObject() {
 			c.bestTaking = max(c.bestTaking, r.GetScore())
@@ -79,7 +83,7 @@ func newCase(claim *verifierv1.ClaimToJudge, pool []*graphv1.ScoredTriple, uses 
 		}
 	}
 	for _, t := range pool {
-		if kgtext.NamesAny(t.GetTriple().GetRelation(), nesting) {
+		if namesAll(t.GetTriple().GetRelation(), nesting) {
 			c.nested = append(c.nested, t)
 		}
 	}
@@ -120,7 +124,8 @@ func (c *claimCase) isForeign() bool {
 	object, _ := kgtext.CutApproximation(c.claim.GetTriple().GetObject())
 	_, isDate := kgtext.ParseDate(object)
 	_, isQuantity := kgtext.ParseQuantity(object)
-	return object == strings.ToLower(object) && !isDate && !isQuantity &&
+	isCommon := object == strings.ToLower(object) && strings.ContainsFunc(object, unicode.IsLetter)
+	return isCommon && !isDate && !isQuantity &&
 		!slices.ContainsFunc(c.claim.GetObjects(), func(l *graphv1.EntityLink) bool {
 			return l.GetMatch() != graphv1.LinkMatch_LINK_MATCH_FUZZY
 		})
@@ -138,7 +143,21 @@ func (c *claimCase) isSingle(v *view, share float32) bool {
 	case kgtext.NamesAny(relation, singleValued) && !v.takesOther:
 		most = max(most, c.cfg.MaxSeveralOfOne)
 	}
-	return share <= most && c.values(v) == 1
+	return share <= most && c.values(v) == 1 || c.isOtherCountry(v, share)
+}
+
+// isOtherCountry reports whether the claim has another country than the one among the values of a view's list, where
+// both say in what the subject lies. Some relations to countries have several, as those of rivers.
+func (c *claimCase) isOtherCountry(v *view, share float32) bool {
+	relation, countries := v.GetTriple().GetRelation(), map[string]bool{}
+	for _, o := range c.views {
+		if country := kgtext.CountryOf(o.value); o.list() == v.list() && country != "" {
+			countries[country] = true
+		}
+	}
+	isFew := share <= c.cfg.MaxSeveralOfOne || !kgtext.NamesAny(relation, []string{"country"})
+	return isFew && len(countries) == 1 && kgtext.AreOtherCountries(v.value, c.claim.GetTriple().GetObject()) &&
+		(namesAll(relation, lyingIn) || kgtext.NamesAny(relation, placing))
 }
 
 // values counts the values of a view's list that hold at the time of the claim and of the view: each holder of an
@@ -167,7 +186,7 @@ func (c *claimCase) isInside(a, b string) bool {
 // isPlace reports whether a triple's object is where something is, or lies in what a claim's object names behind it:
 // "Paris" of "Paris, France".
 func (c *claimCase) isPlace(t *graphv1.Triple, said string) bool {
-	return kgtext.NamesAny(t.GetRelation(), nesting) || kgtext.NamesAny(t.GetRelation(), placing) ||
+	return namesAll(t.GetRelation(), nesting) || namesAll(t.GetRelation(), placing) ||
 		slices.ContainsFunc(c.nested, func(s *graphv1.ScoredTriple) bool {
 			return s.GetTriple().GetSubject() == t.GetObject() &&
 				said == t.GetObject()+", "+s.GetTriple().GetObject()
@@ -179,18 +198,38 @@ func isHead(part, whole string) bool {
 	return strings.HasPrefix(whole, part+",") || strings.HasSuffix(whole, ", "+part)
 }
 
-// similarity is that of a relation to the claim's: their cosine, 1 if their names are equal, and more
+// similarity is that of a relation to the claim's: their cosine, 1 if their names have the same words, and more
 // if the claim's object is an object of the relation elsewhere in the knowledge graph.
 func (c *claimCase) similarity(r *verifierv1.RelationMatch, said string, role role) float32 {
 	near := r.GetScore()
-	if kgtext.Fold(kgtext.VerbaliseRelation(r.GetRelation())) == said {
+	isSame := haveSameWords(r.GetRelation(), said)
+	if isSame || kgtext.Fold(kgtext.VerbaliseRelation(r.GetRelation())) == said {
 		near = 1
 	}
-	if !r.GetFar() && (role == forward && r.GetTakesObject() || role == reversed && r.GetTakesSubject()) ||
-		role == inverse {
+	if kgtext.SharesMeasure(r.GetRelation(), said) {
+		near = max(near, sameMeasure)
+	}
+	takes := role == forward && (isSame && c.sameTakes || !r.GetFar() && r.GetTakesObject())
+	if takes || role == inverse || role == reversed && !r.GetFar() && r.GetTakesSubject() {
 		near += c.cfg.TakesObject
 	}
 	return near
+}
+
+// sameMeasure is the least similarity of two relations for the same measure: "cost" and "price".
+const sameMeasure = 0.6
+
+// haveSameWords reports whether a relation has the words of a claim's, in another order or counted: "place of death"
+// and "deathPlace", "number of rooms" and "rooms".
+func haveSameWords(relation, said string) bool {
+	const counts = "number"
+	words, others := tokens(kgtext.VerbaliseRelation(kgtext.WithoutUnit(relation))), tokens(said)
+	isCounted := slices.Contains(words, counts) != slices.Contains(others, counts)
+	if isCounted {
+		isNumber := func(w string) bool { return w == counts }
+		words, others = slices.DeleteFunc(words, isNumber), slices.DeleteFunc(others, isNumber)
+	}
+	return (isCounted || len(content(words)) > 1) && sameBag(words, others)
 }
 
 // matchesRelation reports whether a triple's relation is one that the claim may mean.
@@ -202,7 +241,10 @@ func (c *claimCase) matchesRelation(v *view) bool {
 func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view) {
 	claim, triple := c.claim.GetTriple(), t.GetTriple()
 	add := func(role role, value string, one, other float32) {
-		v := &view{ScoredTriple: t, role: role, value: value, confidence: one}
+		v := &view{ScoredTriple: t, role: role, value: value, measured: value, confidence: one}
+		if role == forward {
+			v.measured = withUnit(value, triple.GetRelation(), claim.GetObject())
+		}
 		if other > 0 && overlap(claim.GetValidity(), triple.GetValidity()) {
 			v.agrees, v.confidence = true, one*other
 		}
@@ -219,7 +261,8 @@ func (c *claimCase) viewsOf(t *graphv1.ScoredTriple, said string) (views []*view
 		if isTurned || areKin && c.kin != kin {
 			return nil // whose mother somebody is is not that one's mother, nor is who influences influenced by it
 		}
-		object := valueLikelihood(claim.GetObject(), triple.GetObject(), c.claim.GetObjects())
+		object := valueLikelihood(claim.GetObject(),
+			withUnit(triple.GetObject(), triple.GetRelation(), claim.GetObject()), c.claim.GetObjects())
 		if isHead(triple.GetObject(), claim.GetObject()) && !c.isPlace(triple, claim.GetObject()) {
 			object = 0 // one thing of a list
 		}
