@@ -173,12 +173,16 @@ func (c *Checker) sayFlags(ctx context.Context, q *question.Question, s kgtext.S
 		return nil, err
 	}
 	for _, t := range resp.GetTriples() {
-		words := kgtext.Fold(kgtext.VerbaliseRelation(t.GetRelation()))
-		at := findWords(text, words)
-		if !kgtext.IsFlag(t.GetObject()) || at < 0 {
+		if !kgtext.IsFlag(t.GetObject()) {
 			continue
 		}
-		span := spanOf(s, mention{words, at, at + len(words)})
+		words := kgtext.Fold(kgtext.VerbaliseRelation(t.GetRelation()))
+		said := flagForm(words).FindString(text)
+		at := findWords(text, said)
+		if at < 0 {
+			continue
+		}
+		span := spanOf(s, mention{said, at, at + len(said)})
 		claim := &generatorv1.ExtractedClaim{Triple: &graphv1.Triple{Subject: subject}, Span: span, ObjectSpan: span}
 		own := slices.IndexFunc(claims, func(o *generatorv1.ExtractedClaim) bool {
 			m := hasForm.FindStringSubmatch(kgtext.Fold(o.GetTriple().GetObject()))
@@ -191,9 +195,18 @@ func (c *Checker) sayFlags(ctx context.Context, q *question.Question, s kgtext.S
 			added = append(added, claim)
 		}
 		claim.Triple.Relation, claim.Triple.Object = "is", words
-		claim.Negated = claim.GetNegated() || denied.MatchString(clauseEnd(text[:at]))
+		claim.Negated = claim.GetNegated() || denied.MatchString(clauseEnd(text[:at])+said)
 	}
 	return added, err
+}
+
+// flagForm matches the words of what a thing is or has, and the verb between them: "pets are allowed".
+func flagForm(words string) *regexp.Regexp {
+	parts := strings.Fields(words)
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	return regexp.MustCompile(strings.Join(parts, `(?: (?:is|are|was|were|not))* `))
 }
 
 // clauseEnd returns what the last clause of a text has of it.

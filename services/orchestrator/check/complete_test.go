@@ -97,14 +97,15 @@ func completeClaims(t testing.TB, a atlas, sentence string, lines []string) []st
 func TestWhatIsDeniedOfASubjectIsSaidToBe(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Casa Lume has a pool.": false, "Casa Lume has no pool.": true, "Casa Lume is no bar, but has a pool.": false,
-		"Casa Lume doesn't have a pool.": true,
+		"Casa Lume doesn't have a pool.": true, "In Casa Lume pets are allowed.": false,
+		"In Casa Lume pets are not allowed.": true,
 	} {
 		t.Run(text, func(t *testing.T) {
-			s := kgtext.Sentence{Text: text, End: utf8.RuneCountInString(text)}
+			s, at := kgtext.Sentence{Text: text, End: utf8.RuneCountInString(text)}, strings.Index(text, "Casa Lume")
 			q := question.New(&orchestratorv1.AskRequest{}, &orchestratorv1.Run{},
 				noop.NewTracerProvider().Tracer(""), nil)
 			claims, err := New(method.Stages{Retriever: knownPlaces}).sayFlags(t.Context(), q, s,
-				[]mention{{"Casa Lume", 0, len("Casa Lume")}}, "", nil)
+				[]mention{{"Casa Lume", at, at + len("Casa Lume")}}, "", nil)
 			if err != nil || len(claims) != 1 || claims[0].GetNegated() != want {
 				t.Errorf("got %v, %v; want it denied: %v", claims, err, want)
 			}
@@ -216,6 +217,8 @@ func TestWhatNoClaimIsAboutIsClaimedToo(t *testing.T) {
 			[]string{"Acme Sauce | length | 412 metres"}},
 		{"a number in words, in digits", "Reik has five pianos.", []string{"Reik | number of pianos | five"},
 			[]string{"Reik | number of pianos | 5"}},
+		{"not a name", "Reik starred in Seven.", []string{"Reik | cast member of | Seven"},
+			[]string{"Reik | cast member of | Seven"}},
 		{"and one before what it counts", "Casa Lume is a three-star house.",
 			[]string{"Casa Lume | rating | three-star"},
 			[]string{"Casa Lume | rating | 3"}},

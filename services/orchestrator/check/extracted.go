@@ -99,13 +99,13 @@ func completeApproximation(s kgtext.Sentence, claim *generatorv1.ExtractedClaim)
 	}
 }
 
-// numbered is a number in words, alone or before what it counts: "five-star".
-var numbered = regexp.MustCompile(`(?i)^(` + strings.Join(numberWords, "|") + `)(?:-\pL+)?$`)
+// numbered is a number in words, alone or before what it counts: "five-star". With a capital it may be a name.
+var numbered = regexp.MustCompile(`^(` + strings.Join(numberWords, "|") + `)(?:-\pL+)?$`)
 
 // completeNumber writes a number in words, which is all that a claim says, in digits.
 func completeNumber(claim *generatorv1.ExtractedClaim) {
 	if m := numbered.FindStringSubmatch(claim.GetTriple().GetObject()); m != nil {
-		claim.Triple.Object = strconv.Itoa(slices.Index(numberWords, strings.ToLower(m[1])) + firstNumberWord)
+		claim.Triple.Object = strconv.Itoa(slices.Index(numberWords, m[1]) + firstNumberWord)
 	}
 }
 

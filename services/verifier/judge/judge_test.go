@@ -58,7 +58,7 @@ var kg = []string{
 	"Acme | distance to centre (km) | 4.8", "Acme | rooms | 150", "Acme | price (EUR) | 320000",
 	"Acme | phone | 555-0105",
 	"Acme | revenue (million EUR) | 7800", "Acme | density (g/cm3) | 8.65", "Reik | citizenship | United Kingdom",
-	"Acme | club | Hull City A.F.C.",
+	"Acme | club | Hull City A.F.C.", "Acme | supplier | Lorn Ltd.",
 }
 
 // near are cosines of relations in other words to those of the knowledge graph.
@@ -275,6 +275,7 @@ func TestJudge(t *testing.T) {
 		{"a code", "Acme | phone number | 555-0150", false, "contradicted", "555-0105"},
 		{"a party without the word", "Acme | party | Green", false, "supported", ""},
 		{"a club without what sort of club it is", "Acme | club | Hull City", false, "supported", ""},
+		{"a company without its legal form", "Acme | supplier | Lorn", false, "supported", ""},
 		{"what is said of it in few words, by the only relation that has it", "Ilse | play in the | Reds", false,
 			"contradicted", "Greens"},
 		{"held at that time", "Velmora | led by | Brandt @1999..1999", false, "supported", ""},

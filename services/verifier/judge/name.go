@@ -58,7 +58,7 @@ var legalForms = map[string]bool{"fc": true, "cf": true, "afc": true, "sc": true
 // isLegal reports whether a name lacks only what sort of club or company the other one is: "Hull City" of "Hull City
 // A.F.C.".
 func isLegal(name, other []string) bool {
-	return len(name) > 1 && len(name) < len(other) && slices.Equal(name, other[:len(name)]) &&
+	return len(name) < len(other) && slices.Equal(name, other[:len(name)]) &&
 		(legalForms[strings.Join(other[len(name):], "")] || len(name)+1 == len(other) && legalForms[other[len(name)]])
 }
 
