@@ -45,6 +45,10 @@ var roles = readRoles(map[string]map[string]string{
 			"president chair chairman chairwoman chairperson boss",
 		"education": "studied study studies educated education attended graduated",
 	},
+	"seat": {
+		"formation":    "formation formed foundation founded founding established",
+		"headquarters": "headquarters headquarter headquartered",
+	},
 	"office": {
 		"successor":   "successor successors succeeded succeeds next after following follows",
 		"predecessor": "predecessor predecessors preceded precedes previous before preceding",
@@ -130,12 +134,15 @@ func isComposed(asked, said []role) bool {
 	})
 }
 
+// roleWords are words that say a role together, in a word for that. What is named after something does not come after
+// it.
+var roleWords = strings.NewReplacer("named after", "", "passed away", "died", "head office", "headquarters")
+
 // findRoles returns the roles that a text names. Of measures that follow each other the last counts: an area code is no
 // area.
 func findRoles(text string) (found []role) {
 	isBehind := false // the last role
-	// What is named after something does not come after it.
-	text = strings.ReplaceAll(Fold(SplitCamelCase(text)), "named after", "")
+	text = roleWords.Replace(Fold(SplitCamelCase(text)))
 	for word := range strings.FieldsSeq(text) {
 		own := roles[word]
 		if isBehind && len(own) > 0 && own[0].group == "measure" && found[len(found)-1].group == "measure" {

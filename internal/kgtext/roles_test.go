@@ -135,7 +135,8 @@ func TestSharesRole(t *testing.T) {
 		want bool
 	}{
 		{"born", "Date of birth", true}, {"born", "date of death", false}, {"wife", "spouse", true},
-		{"", "spouse", false}, {"cost", "ticketPrice", true},
+		{"", "spouse", false}, {"cost", "ticketPrice", true}, {"passed away in", "place of death", true},
+		{"founded in", "location of formation", true}, {"founded in", "headquarters location", false},
 	} {
 		if got := kgtext.SharesRole(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %v", c.a, c.b, got)
