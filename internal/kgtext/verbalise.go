@@ -17,6 +17,9 @@ import (
 // InverseOf precedes the name of a relation that a joined fact follows from object to subject.
 const InverseOf = "inverse of "
 
+// Joint stands between the relations of the facts that a relation joins.
+const Joint = " / "
+
 // VerbaliseTriple returns "subject relation object" with the relation in words.
 func VerbaliseTriple(subject, relation, object string) string {
 	return subject + " " + VerbaliseRelation(relation) + " " + object
@@ -34,7 +37,7 @@ func VerbaliseRelationInContext(name string) string { return verbaliseName(name,
 
 func verbaliseName(name string, parts int) string {
 	var out []string
-	for half := range strings.SplitSeq(name, " / ") {
+	for half := range strings.SplitSeq(name, Joint) {
 		half, inverse := strings.CutPrefix(strings.TrimSpace(half), InverseOf)
 		if isDottedIdentifier(half) {
 			all := strings.Split(half, ".")

@@ -164,14 +164,11 @@ func (c *Checker) sayFlags(ctx context.Context, q *question.Question, s kgtext.S
 	if first >= 0 {
 		subject = mentions[first].text
 	}
-	if subject == "" {
+	text := strings.ToLower(s.Text)
+	if subject == "" || len(text) != len(s.Text) { // else places in it are not those of the sentence
 		return nil, nil
 	}
 	resp, err := c.listNeighbours(ctx, q, subject, retrieverv1.Direction_DIRECTION_OUT, facts)
-	text := strings.ToLower(s.Text)
-	if len(text) != len(s.Text) {
-		return nil, err
-	}
 	for _, t := range resp.GetTriples() {
 		if !kgtext.IsFlag(t.GetObject()) {
 			continue

@@ -45,7 +45,7 @@ type operation struct {
 var (
 	countForm = regexp.MustCompile(
 		`(?i)^(?:(exactly|only|at least|more than|over|at most|up to|fewer than|less than) )?` +
-			`(\d{1,6}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: (\p{L}[\p{L} -]*))?$`)
+			`(\d{1,6}|` + strings.Join(numberWords, "|") + `)(?: (\p{L}[\p{L} -]*))?$`)
 	numberOf = regexp.MustCompile(`(?i)^(?:total )?number of (\p{L}.*)$`)
 	bestForm = regexp.MustCompile(`(?i)^(?:(?:is|was|has|the) )*(largest|biggest|smallest|longest|shortest|highest|` +
 		`lowest|oldest|earliest|newest|latest) (\p{L}.*?)(?: (in|of|by|from)(?: (.+))?)?$`)
@@ -58,10 +58,11 @@ var (
 	notWord   = regexp.MustCompile(`[^\p{L}\p{N}]+`)
 )
 
-// numberWords are the words for the numbers from firstNumberWord on.
+// numberWords are the words for the numbers from two on.
 var numberWords = []string{"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 
-const firstNumberWord = 2
+// parseNumberWord returns the number that one of numberWords is.
+func parseNumberWord(word string) int { return slices.Index(numberWords, word) + 2 }
 
 // readOperations reads a claim as what it may compute; nothing if it is a fact. "Over 300 metres" counts
 // metres or is a bound: the knowledge graph decides.
@@ -149,7 +150,7 @@ func readCount(c *verifierv1.ClaimToJudge) (operation, bool) {
 		notWord.ReplaceAllString(relation, "_"), subject)
 	n, err := strconv.ParseFloat(m[2], 64)
 	if err != nil {
-		n = float64(slices.Index(numberWords, strings.ToLower(m[2])) + firstNumberWord)
+		n = float64(parseNumberWord(strings.ToLower(m[2])))
 	}
 	switch strings.ToLower(m[1]) {
 	case "at least":

@@ -105,7 +105,7 @@ var numbered = regexp.MustCompile(`^(` + strings.Join(numberWords, "|") + `)(?:-
 // completeNumber writes a number in words, which is all that a claim says, in digits.
 func completeNumber(claim *generatorv1.ExtractedClaim) {
 	if m := numbered.FindStringSubmatch(claim.GetTriple().GetObject()); m != nil {
-		claim.Triple.Object = strconv.Itoa(slices.Index(numberWords, m[1]) + firstNumberWord)
+		claim.Triple.Object = strconv.Itoa(parseNumberWord(m[1]))
 	}
 }
 

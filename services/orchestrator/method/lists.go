@@ -112,7 +112,7 @@ var (
 // and an answer has: of the parents the father, where the answer is the mother.
 func saysRole(text string, answers []*orchestratorv1.Answer, ground *graphv1.GroundGraph) func(*graphv1.Triple) bool {
 	isAbout := func(t *graphv1.Triple) bool {
-		return kgtext.Mentions(text, t.GetSubject()) && !strings.Contains(t.GetRelation(), " / ") &&
+		return kgtext.Mentions(text, t.GetSubject()) && !strings.Contains(t.GetRelation(), kgtext.Joint) &&
 			kgtext.SharesRole(t.GetRelation(), text)
 	}
 	isAnswer := func(t *graphv1.Triple) bool {

@@ -68,12 +68,12 @@ func (g *grounding) relationName(f candidate) string {
 				names[i] = kgtext.InverseOf + names[i]
 			}
 		}
-		return strings.Join(names, " / ")
+		return strings.Join(names, kgtext.Joint)
 	}
 	if !f.joined {
 		return g.snap.RelationName(f.relation)
 	}
-	return g.snap.RelationName(f.relation) + " / " + g.snap.RelationName(f.second)
+	return g.snap.RelationName(f.relation) + kgtext.Joint + g.snap.RelationName(f.second)
 }
 
 // validity returns the triple's validity or else that of its mediator.

@@ -450,7 +450,7 @@ var (
 // namesAll reports whether each fact of a relation, which may join several, has one of some words: who was licensed by
 // an office does not lie where that does.
 func namesAll(relation string, words []string) bool {
-	for half := range strings.SplitSeq(relation, " / ") {
+	for half := range strings.SplitSeq(relation, kgtext.Joint) {
 		if !kgtext.NamesAny(half, words) {
 			return false
 		}
