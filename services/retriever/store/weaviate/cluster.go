@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"regexp"
@@ -81,27 +82,35 @@ func (c *cluster) close() error {
 	return errors.Join(errs...)
 }
 
-// attempts returns the clients of successive attempts of one call: those of different nodes, as long as
-// more than one is connected. In gRPC's round robin other calls take turns as well, so that a call that
-// is tried again may meet the same node.
+// attempts returns the clients of successive attempts of one call: those of different nodes, connected
+// ones first, then those whose connection is being made, then the ones asked before. A node that cannot
+// be reached is asked only if all cannot. In gRPC's round robin other calls take turns as well, so that
+// a call that is tried again may meet the same node.
 func (c *cluster) attempts() func() pb.WeaviateClient {
-	turn := c.turn.Add(1)
+	const unreachable = math.MaxInt / 2
+	turn := int(c.turn.Add(1) % uint32(len(c.conns)))
+	asked := make([]int, len(c.conns))
 	return func() pb.WeaviateClient {
-		var ready []*grpc.ClientConn
-		for _, conn := range c.conns {
-			switch conn.GetState() {
+		next, least := 0, math.MaxInt
+		for i := range c.conns {
+			i = (turn + i) % len(c.conns)
+			rank := 2 * asked[i]
+			switch c.conns[i].GetState() {
 			case connectivity.Ready:
-				ready = append(ready, conn)
 			case connectivity.Idle:
-				conn.Connect()
+				c.conns[i].Connect()
+				rank++
+			case connectivity.Connecting:
+				rank++
+			default:
+				rank += unreachable
+			}
+			if rank < least {
+				next, least = i, rank
 			}
 		}
-		if len(ready) == 0 {
-			ready = c.conns
-		}
-		conn := ready[turn%uint32(len(ready))]
-		turn++
-		return pb.NewWeaviateClient(conn)
+		asked[next]++
+		return pb.NewWeaviateClient(c.conns[next])
 	}
 }
 

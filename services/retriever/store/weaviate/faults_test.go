@@ -3,6 +3,7 @@ package weaviate
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,7 +11,9 @@ import (
 
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -291,6 +294,36 @@ func TestAReadIsTriedAgainOnAnotherNode(t *testing.T) {
 		})
 	}
 	if err := reads.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAReadIsTriedAgainOnANodeThatIsBeingConnected(t *testing.T) {
+	f, _, s := world(t, nil)
+	starting := newFake(t) // It knows no collection.
+	cfg := f.config()
+	slow := cfg.GRPC[0]
+	cfg.GRPC = append(cfg.GRPC, starting.grpc.Addr().String())
+	c, err := dial(cfg, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+		if address == slow {
+			time.Sleep(300 * time.Millisecond)
+		}
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.close() }()
+	for _, conn := range c.conns {
+		conn.Connect()
+	}
+	for state := connectivity.Idle; state != connectivity.Ready; state = c.conns[1].GetState() {
+		if !c.conns[1].WaitForStateChange(t.Context(), state) {
+			t.Fatal("the starting node was not connected")
+		}
+	}
+	collection := s.(*snapshot).graph.collection(factsPart)
+	if _, err := c.search(t.Context(), &pb.SearchRequest{Collection: collection}); err != nil {
 		t.Error(err)
 	}
 }
