@@ -48,6 +48,9 @@ const hardlyFits = 0.3
 // (docs/adr/0031-grounded.md).
 const hardlyFitsWord = 0.5
 
+// liesIn is "which offices are in" before the name of a place.
+var liesIn = regexp.MustCompile(`(?i)\b(?:is|are|was|were|lies?) (?:in|on|at) (?:the )?\W*$`)
+
 // asksVerb is "who designed A".
 var asksVerb = regexp.MustCompile(`(?i)^(?:who|(?:which|what) (?:person|people|company|team|organi[sz]ation)) (\pL+) `)
 
@@ -77,7 +80,8 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	if before, behind, found := cutName(question, topic); found {
 		asks = before + " " + behind // its name says nothing of what is asked for
 	}
-	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) // the father by his child
+	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) || // the father by his child
+		isInverse && liesIn.MatchString(asks) && IsPlace(words)
 	saysOther := func(t *graphv1.ScoredTriple) bool {
 		return saysAll(VerbaliseRelation(t.GetTriple().GetRelation()), question)
 	}
@@ -116,9 +120,20 @@ func saysAll(words, question string) bool {
 var beyondForm = regexp.MustCompile(`(?i)\b(\pL+) (?:the|an?) (\pL+) ` +
 	`(?:that|which|who|whose|where|of which|in which) `)
 
+// whereOf is "where is the department of A", unless that is a place itself.
+var (
+	whereOf     = regexp.MustCompile(`(?i)^where (?:is|are|was|were) the (?-i:(\p{Ll}+)) of `)
+	placeItself = regexp.MustCompile(`(?i)^(?:capital|seat|home|birthplace|headquarters|origin|source|mouth|location|` +
+		`address|residence|burial|grave|cent(?:er|re)|site|end|start|beginning)$`)
+)
+
 // AsksBeyond returns the noun that a relation says, if a question asks for something of what that leads to: who
-// operates the line that A is on; empty if it does not.
+// operates the line that A is on, or where the department of A is; empty if it does not.
 func AsksBeyond(question string, step *graphv1.RelationStep) string {
+	if m := whereOf.FindStringSubmatch(question); m != nil && !step.GetInverse() && !IsPlace(m[1]) &&
+		!placeItself.MatchString(m[1]) && IsNounOf(m[1], step.GetRelation()) {
+		return m[1]
+	}
 	m := beyondForm.FindStringSubmatch(question)
 	if m == nil || auxiliaryVerb.MatchString(m[1]) || step.GetInverse() || !IsNounOf(m[2], step.GetRelation()) {
 		return ""

@@ -45,3 +45,18 @@ func TestFindOpposite(t *testing.T) {
 		}
 	}
 }
+
+func TestAsksBeyond(t *testing.T) {
+	for _, c := range []struct{ question, relation, want string }{
+		{"Who operates the line that Orla is on?", "line", "line"},
+		{"Which is the line that Orla is on?", "line", ""},
+		{"Where is the department of Anna Lind?", "department", "department"},
+		{"Where is the headquarters of Anna Lind?", "headquarters", ""},
+		{"Where is the city of Anna Lind?", "city", ""},
+		{"Where is the department of Anna Lind?", "location", ""},
+	} {
+		if got := kgtext.AsksBeyond(c.question, &graphv1.RelationStep{Relation: c.relation}); got != c.want {
+			t.Errorf("%s by %q asks beyond %q, want %q", c.question, c.relation, got, c.want)
+		}
+	}
+}

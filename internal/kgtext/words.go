@@ -189,6 +189,7 @@ var synonyms = readSynonyms(
 	"work works worked employee employees employer staff affiliation",
 	"supervise supervised supervisor advisor adviser advised",
 	"big large size area",
+	"manager managers manages managed supervisor supervisors boss report reports reporting",
 	"sing sings sang singer singers vocalist vocals",
 	"care cares keeper keepers caretaker look looks",
 	"fit fits capacity seats holds",

@@ -26,7 +26,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.compareNamed, r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods, r.excludeNegated,
 		r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners,
 		r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral,
-		r.setFunction, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth,
+		r.setFunction, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth, r.nameManager,
 	} {
 		mend()
 		comparesTwo := kgtext.ComparesCounts(plan.GetResult()) && !strings.Contains(r.lower, " or ")

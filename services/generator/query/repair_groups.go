@@ -78,7 +78,9 @@ var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the (?:average|
 func (r *repairer) readMean() {
 	m := meanForm.FindStringSubmatch(r.question)
 	isName := func(c *graphv1.QueryClause) bool { return c.GetValues() != nil }
-	if group, _ := r.findGroup(); m == nil || group != "" || !slices.ContainsFunc(r.plan.GetClauses(), isName) {
+	isKind := m != nil && strings.EqualFold(typeOf(r.plan.GetClauses()[0]), m[1]) // Salary().average()
+	if group, _ := r.findGroup(); m == nil || group != "" ||
+		!isKind && !slices.ContainsFunc(r.plan.GetClauses(), isName) {
 		return
 	}
 	before := r.describePlan()

@@ -319,9 +319,15 @@ func (r *repairer) countOfNamed() {
 	}
 	before := r.describePlan()
 	b := newBuilder()
-	v := b.variable("thing")
-	b.add(valuesClause(v, []string{clean(m[2])}))
-	b.plan.Result.Variable = b.attribute(v, m[1])
+	if kind, isThere := strings.CutSuffix(m[1], " are"); isThere { // "how many employees are in A"
+		b.plan.Result.Variable = b.variable(singularOf(kind))
+		b.add(matchClause(newPattern(b.plan.Result.Variable, TypeRelation, entityTerm(singularOf(kind)))))
+		b.add(matchClause(newPattern(b.plan.Result.Variable, "in", entityTerm(clean(m[2])))))
+	} else {
+		v := b.variable("thing")
+		b.add(valuesClause(v, []string{clean(m[2])}))
+		b.plan.Result.Variable = b.attribute(v, m[1])
+	}
 	b.plan.Result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 	r.plan.Clauses, r.plan.Result = b.plan.Clauses, b.plan.Result
 	r.editPlan(before, "the question counts what "+m[2]+" has")

@@ -222,6 +222,26 @@ func (r *repairer) takeVerb() {
 	}
 }
 
+// reportsTo and reports are "who reports to A" and the relation that is drafted of it.
+var (
+	reportsTo = regexp.MustCompile(`(?i)\breport(?:s|ing|ed)? to\b`)
+	reports   = regexp.MustCompile(`^(?:is |are )?report(?:s|ing|ed)?(?: to)?$`)
+)
+
+// nameManager reads "who reports to A" as who has A as their manager.
+func (r *repairer) nameManager() {
+	if !reportsTo.MatchString(r.question) {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		if p := c.GetMatch(); reports.MatchString(kgtext.DescribeRelation(p)) {
+			before := kgtext.DescribeClause(c)
+			p.Steps = []*graphv1.RelationStep{{Relation: "manager"}}
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "one reports to a manager")
+		}
+	}
+}
+
 // askOfNamed asks for what a fact of a named thing leads to, if the plan would answer with the name
 // itself: "who wrote A" is not A.
 func (r *repairer) askOfNamed() {
