@@ -44,6 +44,17 @@ func columnTypes(all []*retrieverv1.TypedColumn) map[string]table.Type {
 	return types
 }
 
+// references are what columns refer to, by their headings.
+func references(all []*retrieverv1.TypedColumn) map[string]string {
+	references := map[string]string{}
+	for _, c := range all {
+		if c.GetReference() != "" {
+			references[c.GetHeading()] = c.GetReference()
+		}
+	}
+	return references
+}
+
 // separatorRune returns the character between cells; 0 if none is named.
 func separatorRune(text string) rune { return []rune(text + "\x00")[0] }
 
@@ -62,8 +73,11 @@ func (s *KnowledgeGraphs) ProposeColumns(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	res := &retrieverv1.ProposeColumnsResponse{Facts: p.Facts, Key: p.Key, Name: p.Name, RowName: p.RowName,
+	res := &retrieverv1.ProposeColumnsResponse{Facts: p.Facts, Key: p.Key, RowName: p.RowName,
 		RowCount: uint32(p.Rows), Whole: p.Whole, Warnings: p.Warnings[:min(len(p.Warnings), maxWarnings)]}
+	if len(p.Names) > 0 {
+		res.Name, res.FurtherNames = p.Names[0], p.Names[1:]
+	}
 	for _, c := range p.Columns {
 		res.Columns = append(res.Columns, &retrieverv1.ProposedColumn{
 			Heading: c.Heading, Type: ColumnTypes[c.Type], Cells: uint32(c.Cells), Distinct: uint32(c.Distinct),

@@ -23,7 +23,7 @@ func TestProposeColumns(t *testing.T) {
 	entity, number := retrieverv1.ColumnType_COLUMN_TYPE_ENTITY, retrieverv1.ColumnType_COLUMN_TYPE_NUMBER
 	date, skip := retrieverv1.ColumnType_COLUMN_TYPE_DATE, retrieverv1.ColumnType_COLUMN_TYPE_SKIP
 	want := &retrieverv1.ProposeColumnsResponse{
-		Key: "town", RowName: "towns", RowCount: 2, Whole: true,
+		Key: "town", RowName: "town", RowCount: 2, Whole: true,
 		Columns: []*retrieverv1.ProposedColumn{
 			{Heading: "town", Type: entity, Cells: 2, Distinct: 2, Example: "Rome"},
 			{Heading: "people", Type: number, Cells: 2, Distinct: 2, Example: "2,750,000"},

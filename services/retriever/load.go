@@ -160,10 +160,14 @@ func (s *KnowledgeGraphs) encoderToLoad(ctx context.Context, graphs store.Store,
 // readFile reads one file; a file with named columns is a table.
 func readFile(ctx context.Context, loader *load.Loader, file *retrieverv1.FileHeader, r io.Reader) error {
 	if c := file.GetColumns(); c != nil {
+		names := c.GetFurtherNames()
+		if c.GetName() != "" {
+			names = append([]string{c.GetName()}, names...)
+		}
 		return loader.ReadTable(ctx, file.GetName(), table.Columns{
 			Subject: c.GetSubject(), Relation: c.GetRelation(), Object: c.GetObject(),
 			Start: c.GetStart(), End: c.GetEnd(), Separator: separatorRune(c.GetSeparator()), Rows: c.GetRows(),
-			Name: c.GetName(), Types: columnTypes(c.GetTypes()),
+			Names: names, Types: columnTypes(c.GetTypes()), References: references(c.GetTypes()),
 		}, r)
 	}
 	return loader.Read(ctx, file.GetName(), formats[file.GetFormat()], r)

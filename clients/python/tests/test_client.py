@@ -203,6 +203,17 @@ def test_columns_of_a_table_have_the_types_that_are_asked_for(mesh: Mesh) -> Non
         client.drop_kg("rooms")
 
 
+def test_columns_refer_to_rows_by_their_codes(mesh: Mesh) -> None:
+    table = ("staff.csv", b"id,name,manager_id\n1,Ann,\n2,Bob,1\n")
+    with Client(mesh.address) as client:
+        types = {"id": "entity:person", "manager_id": "entity:person"}
+        columns = {"subject": "id", "name": "name"}
+        client.load_kg("staff", table, columns=columns, types=types, vectors=False)
+        facts = {(t.relation, t.object) for t in client.list_neighbours("Bob", kg="staff").triples}
+        assert ("manager", "Ann") in facts
+        client.drop_kg("staff")
+
+
 def test_a_load_reads_files_larger_than_a_message(mesh: Mesh) -> None:
     lines = b"".join(b"entity %d\trelation\tvalue %d\n" % (n % 500, n % 500) for n in range(100_000))
     with Client(mesh.address) as client:

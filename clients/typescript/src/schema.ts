@@ -1898,9 +1898,11 @@ export interface components {
             columns?: components["schemas"]["ProposedColumn"][];
             /** @description Whether the headings are subject, relation and object: each row is a triple, and loads without FileHeader.columns. */
             facts?: boolean;
+            /** @description Headings of the columns of the rest of the names, for Columns.further_names. */
+            furtherNames?: string[];
             /** @description Heading of the column that tells rows apart and names them, for Columns.subject; empty if no column does, or if each row is a triple. */
             key?: string;
-            /** @description Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another column such a heading ("title", "product name") and a different value in each row. */
+            /** @description Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another column such a heading ("title", "product name") and a different value in each row, or names are in two columns ("first name", "last name"). */
             name?: string;
             /**
              * Format: uint32
@@ -4079,7 +4081,9 @@ export interface operations {
                 "columns.rows"?: string;
                 /** @description The column with the names of the rows where the subject's has codes: an entity has the name, and the code is its id and an alias. Empty where the subject's column has the names. */
                 "columns.name"?: string;
-                /** @description Types of columns; those of the others are inferred where every column is a relation. Each is such as population=COLUMN_TYPE_NUMBER. */
+                /** @description Columns of the rest of a name: "last_name", where name is "first_name". */
+                "columns.furtherNames"?: string[];
+                /** @description Types of columns; those of the others are inferred where every column is a relation. Each is such as population=COLUMN_TYPE_NUMBER, or manager_id=COLUMN_TYPE_ENTITY:employee. */
                 "columns.types"?: string[];
             };
             header?: never;

@@ -99,12 +99,13 @@ var helpTexts = kong.Vars{
 	"kg_load_key": "Heading of the CSV file's column that names the entity of a row; every other column becomes a " +
 		"relation. Otherwise a key is proposed from the data.",
 	"kg_load_name": "Heading of the CSV file's column with the names of rows whose key column has codes: entities " +
-		"have the name, and the code is their id. Otherwise a column of titles or names is proposed; --type " +
-		"COLUMN=text keeps it a relation.",
+		"have the name, and the code is their id. Repeatable, for names in several columns. Otherwise a column of " +
+		"titles or names is proposed; --type COLUMN=text keeps it a relation.",
 	"kg_load_rows": "Make each row of a CSV file an entity of this name and its number: for tables in which no " +
 		"column identifies a row.",
-	"kg_load_type": "Type of a CSV file's column: entity, number, date, list, text or skip. Repeatable; the types " +
-		"of the others are inferred from the data.",
+	"kg_load_type": "Type of a CSV file's column: entity, number, date, list, text or skip; entity:ROWS if its " +
+		"cells are codes of rows, such as manager_id=entity:employee. Repeatable; the types of the others, and what " +
+		"columns of tables loaded together refer to, are inferred from the data.",
 	"kg_load_no_vectors": "Encode no triples at load time; the triples of a question's subjects are encoded when it " +
 		"is asked. For very large knowledge graphs.",
 	"kg_load_provenance": "Keep where each triple comes from (the named graph of a quad, the statement of a " +

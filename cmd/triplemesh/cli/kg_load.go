@@ -32,7 +32,7 @@ type kgLoad struct {
 	Format     string   `enum:"${formats}" default:"" placeholder:"FORMAT" help:"${kg_load_format}"`
 	Columns    string   `xor:"key" placeholder:"S,R,O" help:"${kg_load_columns}"`
 	KeyColumn  string   `xor:"key" placeholder:"COLUMN" help:"${kg_load_key}"`
-	NameColumn string   `placeholder:"COLUMN" help:"${kg_load_name}"`
+	NameColumn []string `sep:"none" placeholder:"COLUMN" help:"${kg_load_name}"`
 	Rows       string   `xor:"key" placeholder:"NAME" help:"${kg_load_rows}"`
 	Type       []string `sep:"none" placeholder:"COLUMN=TYPE" help:"${kg_load_type}"`
 	Yes        bool     `short:"y" help:"Load CSV files with the key that is proposed, without asking."`
@@ -92,10 +92,8 @@ func (c *kgLoad) Run(p *Program) error {
 	if err != nil {
 		return usageError("load %s: %w", c.Name, err)
 	}
-	for i := range inputs {
-		if err := c.proposeColumns(p, &inputs[i], file.GetColumns()); err != nil {
-			return err
-		}
+	if err := c.proposeColumns(p, inputs, file.GetColumns()); err != nil {
+		return err
 	}
 	return p.graphs(c.storeFlags, func(client retrieverv1.KnowledgeGraphServiceClient) error {
 		if c.IfMissing {
@@ -249,15 +247,15 @@ func (c *kgLoad) headers() (*retrieverv1.LoadHeader, *retrieverv1.FileHeader, er
 	}
 	file := &retrieverv1.FileHeader{Format: formats[c.Format]}
 	types, err := c.typedColumns()
-	if err != nil || c.Columns == "" && c.Separator == "" && c.KeyColumn == "" && c.NameColumn == "" &&
+	if err != nil || c.Columns == "" && c.Separator == "" && c.KeyColumn == "" && len(c.NameColumn) == 0 &&
 		c.Rows == "" && len(types) == 0 {
 		return header, file, err
 	}
 	if utf8.RuneCountInString(c.Separator) > 1 {
 		return nil, nil, fmt.Errorf("--separator %q: want one character", c.Separator)
 	}
-	file.Columns = &retrieverv1.Columns{Separator: c.Separator, Rows: c.Rows, Name: c.NameColumn,
-		Types: types}
+	file.Columns = &retrieverv1.Columns{Separator: c.Separator, Rows: c.Rows, Types: types}
+	setNames(file.Columns, c.NameColumn)
 	names := []string{c.KeyColumn}
 	if c.Columns != "" {
 		names = strings.Split(c.Columns, ",")

@@ -21,38 +21,76 @@ func (c *kgLoad) typedColumns() ([]*retrieverv1.TypedColumn, error) {
 	var all []*retrieverv1.TypedColumn
 	for _, text := range c.Type {
 		at := strings.LastIndexByte(text, '=')
-		if at < 1 || retriever.ColumnTypes[table.Type(text[at+1:])] == 0 {
-			return nil, fmt.Errorf("--type %q: want COLUMN=TYPE, with a type of %s", text,
-				strings.Trim(fmt.Sprint(table.Types), "[]"))
+		as, reference, refers := strings.Cut(text[at+1:], ":")
+		if at < 1 || retriever.ColumnTypes[table.Type(as)] == 0 ||
+			refers && (as != string(table.Entity) || strings.TrimSpace(reference) == "") {
+			return nil, fmt.Errorf("--type %q: want COLUMN=TYPE, with a type of %s, or entity:ROWS where cells are "+
+				"codes of rows, such as manager_id=entity:employee", text, strings.Trim(fmt.Sprint(table.Types), "[]"))
 		}
 		all = append(all, &retrieverv1.TypedColumn{Heading: strings.TrimSpace(text[:at]),
-			Type: retriever.ColumnTypes[table.Type(text[at+1:])]})
+			Type: retriever.ColumnTypes[table.Type(as)], Reference: strings.TrimSpace(reference)})
 	}
 	return all, nil
 }
 
-// proposeColumns looks at a CSV file whose columns are not all named, shows how it will be read, and
-// asks if the key is its own proposal.
-func (c *kgLoad) proposeColumns(p *Program, in *input, columns *retrieverv1.Columns) error {
-	if format, _ := source.FormatByName(in.name); c.Columns != "" && c.KeyColumn == "" ||
-		c.Format != "csv" && (c.Format != "" || format != source.CSV) {
-		return nil
+// setNames names the columns with the names of rows.
+func setNames(columns *retrieverv1.Columns, names []string) {
+	if len(names) > 0 {
+		columns.Name, columns.FurtherNames = names[0], names[1:]
 	}
-	proposal, err := c.readProposal(p.Ctx, *in)
-	if err != nil {
-		return usageError("load %s: %w", c.Name, err)
+}
+
+// proposeColumns looks at CSV files whose columns are not all named, and at what refers from one to another, shows how
+// they will be read, and asks if the key is its own proposal.
+func (c *kgLoad) proposeColumns(p *Program, inputs []input, columns *retrieverv1.Columns) error {
+	proposals := make([]*table.Proposal, len(inputs))
+	var tables []*table.Proposal
+	for i, in := range inputs {
+		if format, _ := source.FormatByName(in.name); c.Columns != "" && c.KeyColumn == "" ||
+			c.Format != "csv" && (c.Format != "" || format != source.CSV) {
+			continue
+		}
+		proposal, err := c.readProposal(p.Ctx, in)
+		if err != nil {
+			return usageError("load %s: %w", c.Name, err)
+		}
+		if !proposal.Facts || c.KeyColumn != "" || c.Rows != "" {
+			proposals[i], tables = &proposal, append(tables, &proposal)
+		}
 	}
-	if proposal.Facts && c.KeyColumn == "" && c.Rows == "" {
-		return nil
+	if c.KeyColumn == "" && c.Rows == "" && len(c.NameColumn) == 0 {
+		table.Refer(tables)
 	}
+	for i, proposal := range proposals {
+		if proposal == nil {
+			continue
+		}
+		if err := c.confirmColumns(p, &inputs[i], proposal, columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// confirmColumns chooses the columns of a file, shows them, and asks.
+func (c *kgLoad) confirmColumns(p *Program, in *input, proposal *table.Proposal, columns *retrieverv1.Columns) error {
 	named := c.KeyColumn != "" || c.Rows != ""
-	in.columns = &retrieverv1.Columns{Subject: proposal.Key, Separator: c.Separator, Rows: c.Rows, Name: c.NameColumn,
-		Types: columns.GetTypes()}
-	isTyped := slices.ContainsFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {
-		return t.GetHeading() == proposal.Name
-	})
-	if c.NameColumn == "" && c.Rows == "" && !isTyped {
-		in.columns.Name = proposal.Name
+	in.columns = &retrieverv1.Columns{Subject: proposal.Key, Separator: c.Separator, Rows: c.Rows,
+		Types: slices.Clone(columns.GetTypes())}
+	isTyped := func(heading string) bool {
+		return slices.ContainsFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {
+			return t.GetHeading() == heading
+		})
+	}
+	setNames(in.columns, c.NameColumn)
+	if len(c.NameColumn) == 0 && c.Rows == "" && !slices.ContainsFunc(proposal.Names, isTyped) {
+		setNames(in.columns, proposal.Names)
+	}
+	for _, column := range proposal.Columns {
+		if column.Reference != "" && !isTyped(column.Heading) {
+			in.columns.Types = append(in.columns.Types, &retrieverv1.TypedColumn{Heading: column.Heading,
+				Type: retrieverv1.ColumnType_COLUMN_TYPE_ENTITY, Reference: column.Reference})
+		}
 	}
 	if c.Rows != "" {
 		in.columns.Subject = ""
@@ -93,7 +131,7 @@ func (c *kgLoad) readProposal(ctx context.Context, in input) (table.Proposal, er
 // maxShown bounds the columns and warnings that are printed.
 const maxShown = 40
 
-func showProposal(d *dialogue, name string, p table.Proposal, columns *retrieverv1.Columns) {
+func showProposal(d *dialogue, name string, p *table.Proposal, columns *retrieverv1.Columns) {
 	rows := fmt.Sprintf("%d rows", p.Rows)
 	if !p.Whole {
 		rows = "the first " + rows
@@ -102,28 +140,36 @@ func showProposal(d *dialogue, name string, p table.Proposal, columns *retriever
 	if columns.GetRows() != "" {
 		key = fmt.Sprintf("each is an entity of its own, %q", columns.GetRows()+" 1")
 	}
-	if columns.GetName() != "" && columns.GetSubject() != "" {
-		key = fmt.Sprintf("column %q has the code of each and %q the name", columns.GetSubject(), columns.GetName())
+	names := append([]string{columns.GetName()}, columns.GetFurtherNames()...)
+	if names[0] != "" && columns.GetSubject() != "" {
+		key = fmt.Sprintf("column %q has the code of each and %q the name", columns.GetSubject(),
+			strings.Join(names, " "))
+	} else if names[0] != "" {
+		key = fmt.Sprintf("column %q has the name of each", strings.Join(names, " "))
 	}
 	if kind := table.KindOf(name, columns.GetRows(), columns.GetSubject(), columns.GetName()); kind != "" {
 		key += fmt.Sprintf(", an instance of %q", kind)
 	}
 	d.say("%s: %s; %s", show.Line(name, 60), rows, show.Line(key, 120))
 	for _, c := range p.Columns[:min(len(p.Columns), maxShown)] {
-		as := string(c.Type)
+		as, reference := string(c.Type), ""
 		if i := slices.IndexFunc(columns.GetTypes(), func(t *retrieverv1.TypedColumn) bool {
 			return t.GetHeading() == c.Heading
 		}); i >= 0 {
 			as = strings.ToLower(strings.TrimPrefix(columns.GetTypes()[i].GetType().String(), "COLUMN_TYPE_"))
+			reference = columns.GetTypes()[i].GetReference()
 		}
 		if c.Heading != "" && c.Heading == columns.GetSubject() {
-			as = "key"
+			as, reference = "key", ""
 		}
-		if c.Heading != "" && c.Heading == columns.GetName() {
+		if c.Heading != "" && slices.Contains(names, c.Heading) {
 			as = "name"
 		}
-		d.say("  %s %-7s %5d values, such as %s", terminal.Pad(show.Line(c.Heading, 24), 24), as, c.Distinct,
-			show.Line(c.Example, 32))
+		example := show.Line(c.Example, 32)
+		if reference != "" {
+			example += fmt.Sprintf(", the code of %q", show.Line(reference, 32))
+		}
+		d.say("  %s %-7s %5d values, such as %s", terminal.Pad(show.Line(c.Heading, 24), 24), as, c.Distinct, example)
 	}
 	if more := len(p.Columns) - maxShown; more > 0 {
 		d.say("  and %d more columns", more)

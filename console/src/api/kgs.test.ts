@@ -23,6 +23,8 @@ it("loads a table by its columns", async () => {
     format: "FORMAT_CSV",
     columns: {
       subject: "town & country",
+      name: "first",
+      furtherNames: ["last", "title"],
       separator: ";",
       types: [
         { heading: "a=b", type: "COLUMN_TYPE_DATE" },
@@ -37,6 +39,9 @@ it("loads a table by its columns", async () => {
     ["file", "a b.csv"],
     ["format", "FORMAT_CSV"],
     ["columns.subject", "town & country"],
+    ["columns.name", "first"],
+    ["columns.furtherNames", "last"],
+    ["columns.furtherNames", "title"],
     ["columns.separator", ";"],
     ["columns.types", "a=b=COLUMN_TYPE_DATE"],
     ["columns.types", "c=COLUMN_TYPE_SKIP"],

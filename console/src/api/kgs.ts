@@ -157,6 +157,8 @@ export function createKgs(transport: Transport): KgsApi {
           provenance: provenance ? "true" : "",
           "columns.subject": columns?.subject,
           "columns.rows": columns?.rows,
+          "columns.name": columns?.name,
+          "columns.furtherNames": columns?.furtherNames ?? [],
           "columns.separator": columns?.separator,
           "columns.types": columns?.types?.map(({ heading, type }) => `${heading}=${type}`) ?? [],
         })}`,

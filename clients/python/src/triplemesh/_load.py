@@ -38,7 +38,7 @@ def write_facts(facts: Facts) -> Source:
     return "triples.csv", text.getvalue().encode()
 
 
-ROLES = ("subject", "relation", "object", "start", "end", "separator", "rows")
+ROLES = ("subject", "relation", "object", "start", "end", "separator", "rows", "name")
 """Fields of Columns that are texts."""
 FACT_COLUMNS = {role: role for role in ("subject", "relation", "object", "start", "end")}
 
@@ -53,7 +53,9 @@ def make_columns(
     for role, heading in (columns or {}).items():
         setattr(message, role, heading)
     for heading, kind in (types or {}).items():
-        message.types.add(heading=heading, type=convert.make_enum(kind, "COLUMN_TYPE", knowledge_graph_pb2.ColumnType))
+        kind, _, reference = kind.partition(":")
+        of = convert.make_enum(kind, "COLUMN_TYPE", knowledge_graph_pb2.ColumnType)
+        message.types.add(heading=heading, type=of, reference=reference)
     return message
 
 

@@ -340,9 +340,10 @@ class AsyncClient:
         triples are further facts. The names determine the formats: .tsv, .csv, .nt, .nq, .ttl,
         .jsonld, .json, also with .gz, .bz2 or .zst. columns are the headings of a CSV file by
         role: subject, relation, object, start, end, and its separator; without relation, every
-        other column is a relation. rows names the entities of a table without a subject column.
-        types are the types of columns by heading, where they are not to be inferred: entity, number,
-        date, text or skip. mode is replace, add or remove. A load is atomic: until it succeeds, the
+        other column is a relation. rows names the entities of a table without a subject column, name
+        is the column with the names of rows whose subject has codes. types are the types of columns by
+        heading, where they are not to be inferred: entity, number, date, text or skip, and
+        entity:employee of codes of the rows of another table. mode is replace, add or remove. A load is atomic: until it succeeds, the
         previous snapshot stays active.
         """
         table = make_columns(columns, types)

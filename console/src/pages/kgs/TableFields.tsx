@@ -10,7 +10,7 @@ import {
   keyOf,
   keysOf,
   mostColumns,
-  nameOf,
+  namesOf,
   separators,
   typeNames,
   typeOf,
@@ -77,7 +77,7 @@ function KeyFields({ table, proposal }: { table: Table; proposal: ProposeColumns
   const { look, choose } = table;
   const key = keyOf(proposal, look);
   const keys = keysOf(proposal);
-  const name = nameOf(proposal, look);
+  const name = namesOf(proposal, look).map(visible).join(" ");
   const rowName = look.rowName ?? proposal.rowName ?? "";
   return (
     <>
@@ -100,7 +100,7 @@ function KeyFields({ table, proposal }: { table: Table; proposal: ProposeColumns
         </select>
         <span class="hint">
           The column whose cells name the entity of each row.
-          {name ? ` They are codes; "${visible(name)}" has the names.` : ""}
+          {name && key.by === "column" ? ` They are codes; "${name}" has the names.` : ""}
         </span>
       </label>
       {key.by === "row" ? (
@@ -113,7 +113,11 @@ function KeyFields({ table, proposal }: { table: Table; proposal: ProposeColumns
             value={rowName}
             onInput={(event) => choose({ rowName: event.currentTarget.value })}
           />
-          <span class="hint">{`The entities are called ${rowName} 1, ${rowName} 2 and so on.`}</span>
+          <span class="hint">
+            {name
+              ? `"${name}" has the names of the entities.`
+              : `The entities are called ${rowName} 1, ${rowName} 2 and so on.`}
+          </span>
         </label>
       ) : null}
     </>

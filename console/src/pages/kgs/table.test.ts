@@ -71,6 +71,12 @@ describe("columnsOf", () => {
   it("names the rows of codes, until a type is chosen for the names or another key", () => {
     const coded = { ...towns, key: "people", name: "town" };
     expect(columnsOf(coded, none, "").columns).toEqual({ subject: "people", name: "town" });
+    const parts = { ...towns, key: "", name: "town", furtherNames: ["people"] };
+    expect(columnsOf(parts, none, "").columns).toEqual({
+      rows: "towns",
+      name: "town",
+      furtherNames: ["people"],
+    });
     expect(columnsOf(coded, { ...none, key: column("country") }, "").columns).toEqual({
       subject: "country",
     });

@@ -95,11 +95,13 @@ export function keyOf(proposal: ProposeColumnsResponse, { key }: Choice): Key {
   return key ?? (proposal.key ? { by: "column", heading: proposal.key } : { by: "row" });
 }
 
-/** The heading of the column with the names of rows whose key has codes, unless a type is chosen for it; empty if none has. */
-export function nameOf(proposal: ProposeColumnsResponse, choice: Choice): string {
-  const { name = "", key = "" } = proposal;
+/** The headings of the columns with the names of rows, where the key has codes or none is a key, unless a type is chosen for one of them. */
+export function namesOf(proposal: ProposeColumnsResponse, choice: Choice): string[] {
+  const { name, furtherNames = [], key = "" } = proposal;
   const chosen = keyOf(proposal, choice);
-  return chosen.by === "column" && chosen.heading === key && !choice.types.has(name) ? name : "";
+  const isProposed = chosen.by === "column" ? chosen.heading === key : chosen.by === "row" && !key;
+  const names = name && isProposed ? [name, ...furtherNames] : [];
+  return names.some((heading) => choice.types.has(heading)) ? [] : names;
 }
 
 /** The type that a column is loaded as; undefined where it is the key, or part of a fact. */
@@ -128,12 +130,15 @@ export function columnsOf(
   }
   if (key.by === "column") {
     columns.subject = key.heading;
-    const name = nameOf(proposal, choice);
-    if (name) {
-      columns.name = name;
-    }
   } else if (key.by === "row") {
     columns.rows = choice.rowName || proposal.rowName || "row";
+  }
+  const [name, ...furtherNames] = namesOf(proposal, choice);
+  if (name) {
+    columns.name = name;
+  }
+  if (furtherNames.length) {
+    columns.furtherNames = furtherNames;
   }
   const types = choosable(proposal).flatMap((column) => {
     const type = typeOf(proposal, choice, column);

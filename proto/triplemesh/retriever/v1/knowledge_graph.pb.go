@@ -351,7 +351,11 @@ type TypedColumn struct {
 	// Its heading.
 	Heading string `protobuf:"bytes,1,opt,name=heading,proto3" json:"heading,omitempty"`
 	// A cell of another type is counted as a bad line and left out.
-	Type          ColumnType `protobuf:"varint,2,opt,name=type,proto3,enum=triplemesh.retriever.v1.ColumnType" json:"type,omitempty"`
+	Type ColumnType `protobuf:"varint,2,opt,name=type,proto3,enum=triplemesh.retriever.v1.ColumnType" json:"type,omitempty"`
+	// What the rows are of which its cells hold codes, as tables of a database refer to each other: "employee" makes
+	// 3 the entity of the row with the code 3 in the table whose subject's column refers to "employee" too. A
+	// relation loses the end of its heading that says so: "manager_id" is "manager".
+	Reference     string `protobuf:"bytes,3,opt,name=reference,proto3" json:"reference,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -400,6 +404,13 @@ func (x *TypedColumn) GetType() ColumnType {
 	return ColumnType_COLUMN_TYPE_UNSPECIFIED
 }
 
+func (x *TypedColumn) GetReference() string {
+	if x != nil {
+		return x.Reference
+	}
+	return ""
+}
+
 // Columns says which columns of a CSV file make a triple, by their headings.
 type Columns struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -425,7 +436,9 @@ type Columns struct {
 	Rows string `protobuf:"bytes,8,opt,name=rows,proto3" json:"rows,omitempty"`
 	// The column with the names of the rows where the subject's has codes: an entity has the name, and the code
 	// is its id and an alias. Empty where the subject's column has the names.
-	Name          string `protobuf:"bytes,9,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,9,opt,name=name,proto3" json:"name,omitempty"`
+	// Columns of the rest of a name: "last_name", where name is "first_name".
+	FurtherNames  []string `protobuf:"bytes,10,rep,name=further_names,json=furtherNames,proto3" json:"further_names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -521,6 +534,13 @@ func (x *Columns) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *Columns) GetFurtherNames() []string {
+	if x != nil {
+		return x.FurtherNames
+	}
+	return nil
 }
 
 // ProposeColumnsRequest carries the head of a table.
@@ -699,8 +719,11 @@ type ProposeColumnsResponse struct {
 	// What may be wrong with the table, such as rows with missing cells; 100 at most.
 	Warnings []string `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another
-	// column such a heading ("title", "product name") and a different value in each row.
-	Name          string `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`
+	// column such a heading ("title", "product name") and a different value in each row, or names are in two columns
+	// ("first name", "last name").
+	Name string `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`
+	// Headings of the columns of the rest of the names, for Columns.further_names.
+	FurtherNames  []string `protobuf:"bytes,9,rep,name=further_names,json=furtherNames,proto3" json:"further_names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -789,6 +812,13 @@ func (x *ProposeColumnsResponse) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *ProposeColumnsResponse) GetFurtherNames() []string {
+	if x != nil {
+		return x.FurtherNames
+	}
+	return nil
 }
 
 // LoadHeader opens a load.
@@ -3463,11 +3493,13 @@ var File_triplemesh_retriever_v1_knowledge_graph_proto protoreflect.FileDescript
 
 const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\n" +
-	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"v\n" +
+	"-triplemesh/retriever/v1/knowledge_graph.proto\x12\x17triplemesh.retriever.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dtriplemesh/auth/v1/auth.proto\x1a\x1ftriplemesh/graph/v1/graph.proto\"\x96\x02\n" +
 	"\vTypedColumn\x12$\n" +
 	"\aheading\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\x80 R\aheading\x12A\n" +
-	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\"\xe2\x03\n" +
+	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12&\n" +
+	"\treference\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\x80 R\treference:v\xbaHs\x1aq\n" +
+	"\x16typed_column.reference\x12/only a column of entities has the codes of rows\x1a&this.reference == '' || this.type == 1\"\x9a\x04\n" +
 	"\aColumns\x12\"\n" +
 	"\asubject\x18\x01 \x01(\tB\b\xbaH\x05r\x03(\x80 R\asubject\x12$\n" +
 	"\brelation\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80 R\brelation\x12 \n" +
@@ -3477,7 +3509,9 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\tseparator\x18\x06 \x01(\tB\a\xbaH\x04r\x02\x18\x01R\tseparator\x12E\n" +
 	"\x05types\x18\a \x03(\v2$.triplemesh.retriever.v1.TypedColumnB\t\xbaH\x06\x92\x01\x03\x10\x80 R\x05types\x12\x1c\n" +
 	"\x04rows\x18\b \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04rows\x12\x1c\n" +
-	"\x04name\x18\t \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04name:\x84\x01\xbaH\x80\x01\x1a~\n" +
+	"\x04name\x18\t \x01(\tB\b\xbaH\x05r\x03(\x80 R\x04name\x126\n" +
+	"\rfurther_names\x18\n" +
+	" \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\b\"\ar\x05\x10\x01(\x80 R\ffurtherNames:\x84\x01\xbaH\x80\x01\x1a~\n" +
 	"\x17columns.relation_object\x125relation and object are given together, or neither is\x1a,(this.relation == '') == (this.object == '')\"\x93\x01\n" +
 	"\x15ProposeColumnsRequest\x12\x1e\n" +
 	"\x04file\x18\x01 \x01(\tB\n" +
@@ -3490,7 +3524,7 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\x04type\x18\x02 \x01(\x0e2#.triplemesh.retriever.v1.ColumnTypeR\x04type\x12\x14\n" +
 	"\x05cells\x18\x03 \x01(\rR\x05cells\x12\x1a\n" +
 	"\bdistinct\x18\x04 \x01(\rR\bdistinct\x12\x18\n" +
-	"\aexample\x18\x05 \x01(\tR\aexample\"\x81\x02\n" +
+	"\aexample\x18\x05 \x01(\tR\aexample\"\xa6\x02\n" +
 	"\x16ProposeColumnsResponse\x12\x14\n" +
 	"\x05facts\x18\x01 \x01(\bR\x05facts\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x19\n" +
@@ -3499,7 +3533,8 @@ const file_triplemesh_retriever_v1_knowledge_graph_proto_rawDesc = "" +
 	"\trow_count\x18\x05 \x01(\rR\browCount\x12\x14\n" +
 	"\x05whole\x18\x06 \x01(\bR\x05whole\x12\x1a\n" +
 	"\bwarnings\x18\a \x03(\tR\bwarnings\x12\x12\n" +
-	"\x04name\x18\b \x01(\tR\x04name\"\xc3\x03\n" +
+	"\x04name\x18\b \x01(\tR\x04name\x12#\n" +
+	"\rfurther_names\x18\t \x03(\tR\ffurtherNames\"\xc3\x03\n" +
 	"\n" +
 	"LoadHeader\x12\x97\x01\n" +
 	"\x02kg\x18\x01 \x01(\v2&.triplemesh.graph.v1.KnowledgeGraphRefB_\xbaH\\\xba\x01V\n" +

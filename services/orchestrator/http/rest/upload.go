@@ -115,16 +115,19 @@ func fill(header *retrieverv1.LoadHeader, file *retrieverv1.FileHeader, query ur
 	return nil
 }
 
-// typedColumns parses columns and their types, such as population=COLUMN_TYPE_NUMBER.
+// typedColumns parses columns and their types, such as population=COLUMN_TYPE_NUMBER and
+// manager_id=COLUMN_TYPE_ENTITY:employee.
 func typedColumns(all []string) (types []*retrieverv1.TypedColumn, err error) {
 	for _, text := range all {
 		at := strings.LastIndexByte(text, '=')
-		number, ok := retrieverv1.ColumnType_value[text[at+1:]]
+		name, reference, _ := strings.Cut(text[at+1:], ":")
+		number, ok := retrieverv1.ColumnType_value[name]
 		if !ok || at < 1 {
 			return nil, status.Errorf(codes.InvalidArgument, "parameter columns.types: %.100q is not a heading and "+
 				"a type; want population=COLUMN_TYPE_NUMBER", text)
 		}
-		types = append(types, &retrieverv1.TypedColumn{Heading: text[:at], Type: retrieverv1.ColumnType(number)})
+		types = append(types, &retrieverv1.TypedColumn{Heading: text[:at], Type: retrieverv1.ColumnType(number),
+			Reference: reference})
 	}
 	return types, nil
 }

@@ -76,7 +76,9 @@ func TestAFileIsLoaded(t *testing.T) {
 	resp := a.send(t, t.Context(), http.MethodPost,
 		"/api/v1/kgs/plans:load?file=facts.csv&format=FORMAT_CSV&mode=LOAD_MODE_ADD&vectors=VECTORS_NONE"+
 			"&strict=true&provenance=true&columns.subject=a&columns.separator=%09"+
-			"&columns.types=b=COLUMN_TYPE_DATE&columns.types=c%3Dd=COLUMN_TYPE_SKIP", facts, "Content-Type: text/csv")
+			"&columns.types=b=COLUMN_TYPE_DATE&columns.types=c%3Dd=COLUMN_TYPE_SKIP"+
+			"&columns.types=e=COLUMN_TYPE_ENTITY:row&columns.name=f&columns.furtherNames=g", facts,
+		"Content-Type: text/csv")
 	got := readEvents(resp.Body).collect()
 	if len(got) < 2 || got[0].name != "progress" || got[len(got)-1].name != "result" ||
 		!strings.Contains(got[len(got)-1].data, `"200000"`) {
@@ -88,9 +90,11 @@ func TestAFileIsLoaded(t *testing.T) {
 		Mode:       retrieverv1.LoadMode_LOAD_MODE_ADD,
 		Vectors:    retrieverv1.Vectors_VECTORS_NONE}
 	wantFile := &retrieverv1.FileHeader{Name: "facts.csv", Format: retrieverv1.Format_FORMAT_CSV,
-		Columns: &retrieverv1.Columns{Subject: "a", Separator: "\t", Types: []*retrieverv1.TypedColumn{
-			{Heading: "b", Type: retrieverv1.ColumnType_COLUMN_TYPE_DATE},
-			{Heading: "c=d", Type: retrieverv1.ColumnType_COLUMN_TYPE_SKIP}}}}
+		Columns: &retrieverv1.Columns{Subject: "a", Separator: "\t", Name: "f", FurtherNames: []string{"g"},
+			Types: []*retrieverv1.TypedColumn{
+				{Heading: "b", Type: retrieverv1.ColumnType_COLUMN_TYPE_DATE},
+				{Heading: "c=d", Type: retrieverv1.ColumnType_COLUMN_TYPE_SKIP},
+				{Heading: "e", Type: retrieverv1.ColumnType_COLUMN_TYPE_ENTITY, Reference: "row"}}}}
 	if !proto.Equal(l.header, wantHeader) || !proto.Equal(l.file, wantFile) || l.bytes != facts || l.err != nil {
 		t.Errorf("%v, %v and %d bytes came, %v", l.header, l.file, len(l.bytes), l.err)
 	}

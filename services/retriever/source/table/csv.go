@@ -36,9 +36,13 @@ type Columns struct {
 	Separator rune
 	// Rows makes each row an entity of this name and its number, in place of Subject.
 	Rows string
-	// Name is the column with the names of the rows where Subject has codes: each row's entity has the name, its code
-	// is its key and an alias. Empty where Subject has the names.
-	Name string
+	// Names are the columns of which the names of the rows are put together, where Subject has codes: each row's entity
+	// has the name, its code is its key and an alias. None where Subject has the names.
+	Names []string
+	// References say, by the headings of columns that hold codes of rows, what those rows are: 3 in a column of
+	// "employee" is the entity of the row whose code is 3 in the table where Subject refers to "employee" as well. The
+	// relation of a heading such as manager_id is "manager".
+	References map[string]string
 	// Types are those of columns by their headings; a cell that is not of its type is rejected. Those
 	// of the other columns are inferred from the first rows, if every column is a relation.
 	Types map[string]Type
@@ -171,12 +175,15 @@ func (r *boundedReader) Read(b []byte) (int, error) {
 type table struct {
 	width int
 	// subject to end are places of columns, -1 for none.
-	subject, relation, object, start, end, name int
+	subject, relation, object, start, end int
+	names                                 []int
 	// relations are columns that are relations by their headings.
 	relations map[int]string
 	// types are those of columns; strict are those that the caller chose.
 	types  map[int]Type
 	strict map[int]bool
+	// references are what the rows are whose codes a column holds.
+	references map[int]string
 	// rows names the rows, which row counts.
 	rows string
 	row  int
@@ -260,14 +267,21 @@ func newTable(file string, headings []string, c Columns) (*table, error) {
 			places[h] = i
 		}
 	}
-	t := &table{width: len(headings), subject: -1, relation: -1, object: -1, start: -1, end: -1, name: -1, rows: c.Rows,
-		headings: slices.Clone(headings), types: map[int]Type{}, strict: map[int]bool{}}
+	t := &table{width: len(headings), subject: -1, relation: -1, object: -1, start: -1, end: -1, rows: c.Rows,
+		headings: slices.Clone(headings), types: map[int]Type{}, strict: map[int]bool{}, references: map[int]string{}}
 	for heading, as := range c.Types {
 		i, ok := places[strings.TrimSpace(heading)]
 		if !ok {
 			return nil, fmt.Errorf("no column %q; the headings are %.300q", heading, headings)
 		}
 		t.types[i], t.strict[i] = as, as != Auto
+	}
+	for heading, rows := range c.References {
+		i, ok := places[strings.TrimSpace(heading)]
+		if !ok {
+			return nil, fmt.Errorf("no column %q; the headings are %.300q", heading, headings)
+		}
+		t.references[i], t.types[i] = rows, Entity
 	}
 	if c.Subject+c.Relation+c.Object+c.Start+c.End+c.Rows == "" {
 		return t, t.useDefaultColumns(places)
@@ -281,8 +295,7 @@ func newTable(file string, headings []string, c Columns) (*table, error) {
 	for _, column := range []struct {
 		name string
 		into *int
-	}{{c.Subject, &t.subject}, {c.Relation, &t.relation}, {c.Object, &t.object}, {c.Start, &t.start}, {c.End, &t.end},
-		{c.Name, &t.name}} {
+	}{{c.Subject, &t.subject}, {c.Relation, &t.relation}, {c.Object, &t.object}, {c.Start, &t.start}, {c.End, &t.end}} {
 		if column.name == "" {
 			continue
 		}
@@ -292,10 +305,17 @@ func newTable(file string, headings []string, c Columns) (*table, error) {
 		}
 		*column.into = place
 	}
+	for _, name := range c.Names {
+		place, ok := places[name]
+		if !ok {
+			return nil, fmt.Errorf("no column %q; the headings are %.300q", name, headings)
+		}
+		t.names = append(t.names, place)
+	}
 	if c.Subject == "" && c.Rows == "" {
 		return nil, errors.New("the column of subjects is not named")
 	}
-	if c.Name != "" && (c.Subject == "" || c.Relation != "" || c.Name == c.Subject) {
+	if len(c.Names) > 0 && (c.Relation != "" || slices.Contains(c.Names, c.Subject)) {
 		return nil, errors.New("a column of names belongs to one of codes, in a table of which every other column is " +
 			"a relation")
 	}
@@ -332,9 +352,12 @@ func (t *table) useDefaultColumns(places map[string]int) error {
 func (t *table) useColumnsAsRelations(file string, headings []string) error {
 	t.relations = map[int]string{}
 	for i, h := range headings {
-		if i == t.subject || i == t.start || i == t.end || i == t.name || (t.object >= 0 && i != t.object) ||
-			t.types[i] == Skip || strings.TrimSpace(h) == "" {
+		if i == t.subject || i == t.start || i == t.end || slices.Contains(t.names, i) ||
+			(t.object >= 0 && i != t.object) || t.types[i] == Skip || strings.TrimSpace(h) == "" {
 			continue
+		}
+		if t.references[i] != "" {
+			h = relationOf(h, headings)
 		}
 		name, err := source.NormalizeName("heading", h)
 		if err != nil {
@@ -342,18 +365,18 @@ func (t *table) useColumnsAsRelations(file string, headings []string) error {
 		}
 		t.relations[i] = name
 	}
-	if len(t.relations) == 0 && t.name < 0 {
+	if len(t.relations) == 0 && len(t.names) == 0 {
 		return errors.New("the table has no column besides that of the subjects")
 	}
 	switch {
 	case t.subject < 0:
 		t.kind = KindOf(file, t.rows)
-	case t.name >= 0:
-		t.kind = KindOf(file, headings[t.subject], headings[t.name])
+	case len(t.names) > 0:
+		t.kind = KindOf(file, headings[t.subject], headings[t.names[0]])
 	case t.object < 0:
 		t.kind = KindOf(file, headings[t.subject])
 	}
-	if t.name >= 0 {
+	if len(t.names) > 0 && t.subject >= 0 {
 		code, err := source.NormalizeName("heading", headings[t.subject])
 		if err != nil {
 			return fmt.Errorf("column %d: %w", t.subject+1, err)
@@ -371,11 +394,14 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		return fmt.Errorf("%d cells under %d headings", len(row), t.width)
 	}
 	var s source.Statement
+	var code string
 	var err error
 	if t.row++; t.rows != "" {
 		s.Subject.Key = fmt.Sprintf("%s %d", t.rows, t.row)
-	} else if s.Subject.Key, err = source.NormalizeName("subject", row[t.subject]); err != nil {
+	} else if code, err = source.NormalizeName("subject", row[t.subject]); err != nil {
 		return err
+	} else if s.Subject.Key = code; t.references[t.subject] != "" {
+		s.Subject.Key = rowKey(t.references[t.subject], code)
 	}
 	if s.Validity, err = t.validity(row); err != nil {
 		return err
@@ -385,7 +411,7 @@ func (t *table) readRow(row []string, to source.Sink) error {
 			return err
 		}
 		for _, part := range t.parts(t.object, row[t.object]) {
-			if s.Object, err = parseTyped(part, t.types[t.object], t.strict[t.object]); err != nil {
+			if s.Object, err = t.parse(t.object, part); err != nil {
 				return err
 			}
 			if err := to.Statement(s); err != nil {
@@ -394,7 +420,7 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		}
 		return nil
 	}
-	filled, err := t.readName(row, s, to)
+	filled, err := t.readName(row, code, s, to)
 	if err != nil {
 		return err
 	}
@@ -406,7 +432,7 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		}
 		s.Relation = name
 		for _, part := range t.parts(i, text) {
-			if s.Object, err = parseTyped(part, t.types[i], t.strict[i]); err != nil {
+			if s.Object, err = t.parse(i, part); err != nil {
 				bad = cmp.Or(bad, fmt.Errorf("column %q: %w", strings.TrimSpace(t.headings[i]), err))
 				continue
 			}
@@ -426,26 +452,45 @@ func (t *table) readRow(row []string, to source.Sink) error {
 }
 
 // readName gives the entity of a row its name, if it has one apart from its key.
-func (t *table) readName(row []string, s source.Statement, to source.Sink) (hasName bool, err error) {
-	if t.name < 0 || strings.TrimSpace(row[t.name]) == "" {
+func (t *table) readName(row []string, code string, s source.Statement, to source.Sink) (hasName bool, err error) {
+	var parts []string
+	for _, i := range t.names {
+		parts = append(parts, strings.Fields(row[i])...)
+	}
+	if len(parts) == 0 {
 		return false, nil
 	}
-	name, err := source.NormalizeName("name", row[t.name])
+	name, err := source.NormalizeName("name", strings.Join(parts, " "))
 	if err != nil {
 		return false, err
 	}
-	s.Relation, s.Object = t.codes, source.Term{Key: s.Subject.Key, Kind: store.Text}
-	if source.IsNumber(s.Subject.Key) {
-		s.Object.Kind = store.Number
-	} else if err := to.Alias(s.Subject.Key, s.Subject.Key); err != nil { // a question's numbers are not names
-		return false, err
+	if !source.IsNumber(s.Subject.Key) { // a question's numbers are not names
+		if err := to.Alias(s.Subject.Key, s.Subject.Key); err != nil {
+			return false, err
+		}
 	}
-	return true, cmp.Or(to.Label(s.Subject.Key, name, 0), to.Statement(s))
+	if err := to.Label(s.Subject.Key, name, 0); err != nil || code == "" {
+		return true, err
+	}
+	s.Relation, s.Object = t.codes, source.Term{Key: code, Kind: store.Text}
+	if source.IsNumber(code) {
+		s.Object.Kind = store.Number
+	}
+	return true, to.Statement(s)
+}
+
+// parse returns the object that part of a cell is.
+func (t *table) parse(column int, part string) (source.Term, error) {
+	if rows := t.references[column]; rows != "" {
+		code, err := source.NormalizeName("object", part)
+		return source.Term{Key: rowKey(rows, code)}, err
+	}
+	return parseTyped(part, t.types[column], t.strict[column])
 }
 
 // parts returns the objects in a cell, until the next call. An empty cell is one, which is refused.
 func (t *table) parts(column int, text string) []string {
-	if t.types[column] == List {
+	if t.types[column] == List || t.references[column] != "" {
 		parts := slices.DeleteFunc(splitList(text, t.strict[column]), func(part string) bool {
 			return strings.TrimSpace(part) == ""
 		})

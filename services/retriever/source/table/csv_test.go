@@ -75,14 +75,25 @@ func TestRead(t *testing.T) {
 		"codes keep their zeros": {table.Columns{Subject: "s", Types: map[string]table.Type{"z": table.Entity}},
 			"s,z,a\nx,01067,00012\ny,04109,00013\n", []string{"x | z | 01067", "x | a | 00012 (number)",
 				"y | z | 04109", "y | a | 00013 (number)"}, nil},
-		"a column of names names the rows of codes": {table.Columns{Subject: "course", Name: "title"},
+		"a column of names names the rows of codes": {table.Columns{Subject: "course", Names: []string{"title"}},
 			"course,title,needs,room\nC1,Calculus,,A\nC2,Topology,C1,B\nC3,,C2,B\n",
 			[]string{"C1 | course code | C1 (text)", "C1 | room | A", "C1 | instance of | course",
 				"C2 | course code | C2 (text)", "C2 | needs | C1", "C2 | room | B", "C2 | instance of | course",
 				"C3 | needs | C2", "C3 | room | B", "C3 | instance of | course"}, nil},
-		"a numbered row is of the kind that its name says": {table.Columns{Subject: "id", Name: "product name"},
+		"a numbered row is of the kind that its name says": {
+			table.Columns{Subject: "id", Names: []string{"product name"}},
 			"id,product name\n17,Lamp\n18,Desk\n", []string{"17 | id | 17 (number)", "17 | instance of | product",
 				"18 | id | 18 (number)", "18 | instance of | product"}, nil},
+		"codes of rows are their entities": {table.Columns{Subject: "id", Names: []string{"name"},
+			References: map[string]string{"id": "person", "manager_id": "person", "team id": "team",
+				"friends": "person"}},
+			"id,name,manager_id,team id,friends\n1,Ann,,T7,2;3.0\n2,Bob,1.0,40,\n", []string{
+				"person 1 | id | 1 (number)", "person 1 | team | T7", "person 1 | friends | person 2",
+				"person 1 | friends | person 3", "person 2 | id | 2 (number)", "person 2 | manager | person 1",
+				"person 2 | team | team 40"}, nil},
+		"names stand in several columns": {table.Columns{Rows: "guest", Names: []string{"first name", "last name"}},
+			"first name,last name,room\nAnn, de la Cruz,7\nBob,,8\n", []string{"guest 1 | room | 7 (number)",
+				"guest 1 | instance of | guest", "guest 2 | room | 8 (number)", "guest 2 | instance of | guest"}, nil},
 		"a cell of another type than was said is bad, the others of its row are not": {
 			table.Columns{Subject: "s",
 				Types: map[string]table.Type{"n": table.Number, "x": table.Skip, "t": table.Text}},
@@ -133,7 +144,7 @@ func TestRead(t *testing.T) {
 func TestNamesOfCodes(t *testing.T) {
 	got, bad, _, err := readAll(t,
 		strings.NewReader("id,name,town\nK1,Ann,Rome\n2,Bob,Bonn\nK3,,Rome\n\"K\n4\",\xff,\n"),
-		table.Columns{Subject: "id", Name: "name"})
+		table.Columns{Subject: "id", Names: []string{"name"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +177,13 @@ func TestTableErrors(t *testing.T) {
 			Types: map[string]table.Type{"c": table.Skip}}, "a,b,c\n", `column "c" has the objects`},
 		"a type of no column": {table.Columns{Subject: "a", Types: map[string]table.Type{"x": table.Date}},
 			"a,b\n", `no column "x"`},
-		"names of no codes": {table.Columns{Rows: "row", Name: "a"}, "a,b\n", "belongs to one of codes"},
-		"names of facts": {table.Columns{Subject: "a", Relation: "b", Object: "c", Name: "a"}, "a,b,c\n",
+		"names that are codes": {table.Columns{Subject: "a", Names: []string{"b", "a"}}, "a,b\n",
+			"belongs to one of codes"},
+		"a column of names that is not there": {table.Columns{Rows: "a", Names: []string{"x"}}, "a,b\n",
+			`no column "x"`},
+		"a reference of no column": {table.Columns{Subject: "a", References: map[string]string{"x": "y"}},
+			"a,b\n", `no column "x"`},
+		"names of facts": {table.Columns{Subject: "a", Relation: "b", Object: "c", Names: []string{"a"}}, "a,b,c\n",
 			"belongs to one of codes"},
 		"rows that a column names too": {table.Columns{Subject: "a", Rows: "row"}, "a,b\n", "not by both"},
 		"a quote that swallows the file": {table.Columns{}, "s,r,o\na,b,c\nx,y,\"z\n" + strings.Repeat("a,b,c\n",
@@ -258,20 +274,28 @@ func TestPropose(t *testing.T) {
 
 func TestProposeNames(t *testing.T) {
 	for name, c := range map[string]struct{ text, key, want string }{
-		"a column of titles, if the key has codes":  {"course,room,title\nC1,A,Logic\nC2,A,Sets\n", "", "title"},
-		"one of names, if the key has numbers":      {"id,full_name\n1,Ann\n2,Bob\n", "id", "full_name"},
-		"none, if names repeat":                     {"id,name\nK1,Ann\nK2,Ann\n", "", ""},
-		"none, if a row has none":                   {"id,name\nK1,Ann\nK2,\n", "", ""},
-		"none, if the key has names":                {"town,title\nRome,A\nBonn,B\n", "", ""},
-		"none, if the key repeats":                  {"id,name\nK1,Ann\nK1,Bob\n", "id", ""},
-		"none, if the heading says another thing":   {"id,town\nK1,Rome\nK2,Bonn\n", "", ""},
-		"none, if names are codes or numbers too":   {"id,name,title\nK1,B1,1\nK2,B2,2\n", "", ""},
+		"a column of titles, if the key has codes":        {"course,room,title\nC1,A,Logic\nC2,A,Sets\n", "", "title"},
+		"one of names, if the key has numbers":            {"id,full_name\n1,Ann\n2,Bob\n", "id", "full_name"},
+		"none, if names repeat":                           {"id,name\nK1,Ann\nK2,Ann\n", "", ""},
+		"none, if a row has none":                         {"id,name\nK1,Ann\nK2,\n", "", ""},
+		"none, if the key has names":                      {"town,title\nRome,A\nBonn,B\n", "", ""},
+		"none, if the key repeats":                        {"id,name\nK1,Ann\nK1,Bob\n", "id", ""},
+		"none, if the heading says another thing":         {"id,town\nK1,Rome\nK2,Bonn\n", "", ""},
+		"none, if names are codes or numbers too":         {"id,name,title\nK1,B1,1\nK2,B2,2\n", "", ""},
+		"one that several rows share, if there is a code": {"id,mail,name\n1,a,Ann\n2,b,Ann\n3,c,Bob\n", "", "name"},
+		"both of a name in two columns": {"id,first_name,last_name,mail\n1,Ann,Lee,a\n2,Bob,Lee,b\n", "",
+			"first_name last_name"},
+		"both, if there is no code": {"Surname,Forename,age\nLee,Ann,20\nLee,Bob,21\n", "",
+			"Forename Surname"},
+		"one, if it has the whole name": {
+			"code,first name,last name,full name\nA1,Ann,Lee,Ann Lee\nA2,Bob,Lee,Bob Lee\n",
+			"", "full name"},
 		"none of rows that are entities themselves": {"a,name\nx,y\nx,y\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := table.Propose("x.csv", strings.NewReader(c.text), 0, c.key)
-			if err != nil || p.Name != c.want {
-				t.Errorf("proposes the names %q of the key %q, error %v; want %q", p.Name, p.Key, err, c.want)
+			if err != nil || strings.Join(p.Names, " ") != c.want {
+				t.Errorf("proposes the names %q of the key %q, error %v; want %q", p.Names, p.Key, err, c.want)
 			}
 		})
 	}
@@ -295,7 +319,7 @@ func TestProposeReadsTheHeadOfATable(t *testing.T) {
 			if err != nil || p.Rows != c.rows || p.Whole != c.whole || len(p.Warnings) > 0 || len(p.Columns) != 2 {
 				t.Errorf("proposes %+v, error %v; want %d rows", p, err, c.rows)
 			}
-			if p.RowName != "towns" {
+			if p.RowName != "town" {
 				t.Errorf("the rows are called %q", p.RowName)
 			}
 		})
@@ -403,6 +427,7 @@ func TestKindOf(t *testing.T) {
 		{"status.csv", []string{"name"}, ""},
 		{"2024-results.csv", []string{"name"}, ""},
 		{"items.csv", []string{"name"}, ""},
+		{"order_items.csv", []string{"order item"}, "order item"},
 		{"2024.csv", []string{"name"}, ""},
 		{"", []string{"name"}, ""},
 	} {

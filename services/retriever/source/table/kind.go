@@ -24,12 +24,16 @@ var kindForm = regexp.MustCompile(`^[\pL'-]+(?: [\pL'-]+){0,2}$`)
 // names that says it counts ("customer" of "customer_id"), else a name of the file in the plural ("animal" of
 // "zoo-animals.csv"). It is empty if none does. Each row is then an instance of that.
 func KindOf(file string, headings ...string) string {
+	ofFile := kindOfFile(file)
 	for _, heading := range headings {
+		if heading == ofFile {
+			break
+		}
 		if kind := kindOfHeading(heading); kind != "" {
 			return kind
 		}
 	}
-	return kindOfFile(file)
+	return ofFile
 }
 
 func kindOfHeading(heading string) string {
@@ -70,5 +74,9 @@ func kindOfFile(file string) string {
 			return strings.TrimSuffix(word, "es")
 		}
 	}
-	return kindOfHeading(strings.TrimSuffix(word, "s"))
+	word = strings.TrimSuffix(word, "s")
+	if word == "item" && len(words) > 1 {
+		return words[len(words)-2] + " " + word // of an order, which it is not
+	}
+	return kindOfHeading(word)
 }

@@ -175,7 +175,10 @@ type Column struct {
 	Cells, Distinct, Misfits int
 	// Example is a cell, and Misfit one that does not fit the type.
 	Example, Misfit string
+	// Reference is what the rows are whose codes the cells are; empty if they are none.
+	Reference string
 
+	values  map[string]bool
 	words   int
 	coded   int  // cells that are codes
 	mayList bool // between commas
@@ -183,8 +186,7 @@ type Column struct {
 
 // summarize infers the type of a column.
 func summarize(heading string, cells []string) Column {
-	c := Column{Heading: strings.TrimSpace(heading)}
-	distinct := map[string]bool{}
+	c := Column{Heading: strings.TrimSpace(heading), values: map[string]bool{}}
 	var filled, noNumbers, noDates []string
 	codes, codeLength := 0, -1
 	for _, cell := range cells {
@@ -194,7 +196,7 @@ func summarize(heading string, cells []string) Column {
 		}
 		c.Cells++
 		filled = append(filled, cell)
-		distinct[cell] = true
+		c.values[cell] = true
 		c.words += len(strings.Fields(cell))
 		if codeForm.MatchString(cell) {
 			c.coded++
@@ -215,7 +217,7 @@ func summarize(heading string, cells []string) Column {
 			codes++
 		}
 	}
-	c.Distinct = len(distinct)
+	c.Distinct = len(c.values)
 	fits := func(misfits []string) bool { return float64(len(misfits)) <= (1-agreement)*float64(c.Cells) }
 	keep := func(as Type, misfits []string) {
 		c.Type, c.Misfits = as, len(misfits)
@@ -251,8 +253,9 @@ type Proposal struct {
 	Facts bool
 	// Key is the heading of the column that tells rows apart and names them; empty if none does.
 	Key string
-	// Name is the heading of the column with the names of the rows if Key has codes; empty if none does.
-	Name string
+	// Names are the headings of the columns of which the names of the rows are put together, if Key has codes or no
+	// column is one; nil if Key has them.
+	Names []string
 	// RowName names the rows of a table without a key, after the file.
 	RowName string
 	// Columns are all columns, Rows the number of rows that were looked at.
@@ -262,6 +265,8 @@ type Proposal struct {
 	Whole bool
 	// Warnings say what may be wrong with the table, or with the key that the caller chose.
 	Warnings []string
+
+	file string
 }
 
 // Propose looks at the first rows of a table, unpacked, of which in may be a head. key is the caller's
@@ -277,7 +282,7 @@ func Propose(file string, in io.Reader, separator rune, key string) (Proposal, e
 			Err: fmt.Errorf("the headings cannot be read: %w; the first line must name the columns", err)}
 	}
 	headings = slices.Clone(headings)
-	p := Proposal{Facts: isFacts(headings)}
+	p := Proposal{Facts: isFacts(headings), file: file}
 	cells := make([][]string, len(headings))
 	var ragged, garbled []int // lines
 	for p.Rows < sampledRows {
@@ -319,12 +324,12 @@ func Propose(file string, in io.Reader, separator rune, key string) (Proposal, e
 		return p, nil
 	}
 	stem, _, _ := strings.Cut(filepath.Base(file), ".")
-	p.RowName = cmp.Or(stem, "row")
+	p.RowName = cmp.Or(kindOfFile(file), stem, "row")
 	p.warn(headings, ragged, garbled)
 	if err := p.chooseKey(key); err != nil {
 		return p, err
 	}
-	p.chooseName()
+	p.chooseNames()
 	return p, nil
 }
 
@@ -387,8 +392,8 @@ var (
 	nameHeading = regexp.MustCompile(`(?i)(?:^|[ _-])(?:names?|titles?|labels?)$`)
 )
 
-// chooseName takes the first column of names that tells all rows apart, if the key has codes.
-func (p *Proposal) chooseName() {
+// chooseNames takes the first column of names that tells all rows apart, if the key has codes.
+func (p *Proposal) chooseNames() {
 	hasCodes := slices.ContainsFunc(p.Columns, func(c Column) bool {
 		return c.Heading == p.Key && p.tellsApart(c) && c.coded == c.Cells
 	})
@@ -396,8 +401,8 @@ func (p *Proposal) chooseName() {
 		return c.Heading != p.Key && p.tellsApart(c) && c.Type == Entity && c.coded == 0 &&
 			nameHeading.MatchString(c.Heading)
 	})
-	if hasCodes && at >= 0 {
-		p.Name = p.Columns[at].Heading
+	if hasCodes && at >= 0 && p.Names == nil {
+		p.Names = []string{p.Columns[at].Heading}
 	}
 }
 
@@ -427,6 +432,9 @@ func (p *Proposal) chooseKey(key string) error {
 		}
 		return nil
 	}
+	if p.chooseSharedNames() {
+		return nil
+	}
 	for _, c := range p.Columns {
 		whole := p.tellsApart(c)
 		if whole && c.Type == Entity && c.words <= proseWords*c.Cells {
@@ -438,4 +446,42 @@ func (p *Proposal) chooseKey(key string) error {
 		}
 	}
 	return nil
+}
+
+var (
+	firstName = regexp.MustCompile(`(?i)^(?:(?:first|given)[ _-]?name|forename)$`)
+	lastName  = regexp.MustCompile(`(?i)^(?:(?:last|family)[ _-]?name|surname)$`)
+)
+
+// chooseSharedNames takes a name in two columns, or one that several rows have beside a code of each, with that code as
+// the key if there is one. It reports whether the names are chosen.
+func (p *Proposal) chooseSharedNames() bool {
+	find := func(fits func(c Column) bool) int { return slices.IndexFunc(p.Columns, fits) }
+	code := p.codes()
+	first := find(func(c Column) bool { return firstName.MatchString(c.Heading) && c.Cells > 0 })
+	last := find(func(c Column) bool { return lastName.MatchString(c.Heading) && c.Cells > 0 })
+	whole := find(func(c Column) bool {
+		isPart := firstName.MatchString(c.Heading) || lastName.MatchString(c.Heading)
+		return !isPart && nameHeading.MatchString(c.Heading) && p.tellsApart(c) && c.Type == Entity
+	})
+	shared := find(func(c Column) bool {
+		return strings.EqualFold(c.Heading, "name") && c.Cells == p.Rows && c.Type == Entity && 2*c.Distinct > c.Cells
+	})
+	switch {
+	case first >= 0 && last >= 0 && whole >= 0 && code < 0:
+		p.Key = p.Columns[whole].Heading
+		return true
+	case first >= 0 && last >= 0 && whole >= 0:
+		p.Names = []string{p.Columns[whole].Heading}
+	case first >= 0 && last >= 0:
+		p.Names = []string{p.Columns[first].Heading, p.Columns[last].Heading}
+	case code >= 0 && whole < 0 && shared >= 0:
+		p.Names = []string{p.Columns[shared].Heading}
+	default:
+		return false
+	}
+	if code >= 0 {
+		p.Key = p.Columns[code].Heading
+	}
+	return true
 }

@@ -115,7 +115,7 @@ func (c *contract) query(m *protogen.Message, taken []string, body string) list 
 					all = append(all, c.queried(inner, field+"."+string(inner.Desc.Name())))
 				}
 			}
-		case f.Message == nil && !f.Desc.IsList():
+		case f.Message == nil:
 			all = append(all, c.queried(f, field))
 		}
 	}
@@ -312,10 +312,10 @@ func (c *contract) addUpload(paths object) error {
 			s["maxLength"] = min(n, longest)
 		}
 	}
-	each := object{"type": "string", "pattern": "^.+=COLUMN_TYPE_[A-Z]+$"}
+	each := object{"type": "string", "pattern": "^.+=COLUMN_TYPE_[A-Z]+(:.+)?$"}
 	parameters = append(parameters, object{"name": "columns.types", "x-field": "columns.types", "in": "query",
 		"schema": object{"type": "array", "items": each}, "description": commentText(types.Comments.Leading) +
-			" Each is such as population=COLUMN_TYPE_NUMBER."})
+			" Each is such as population=COLUMN_TYPE_NUMBER, or manager_id=COLUMN_TYPE_ENTITY:employee."})
 	op := operation(m)
 	op["parameters"] = parameters
 	op["requestBody"] = object{"required": true, "content": object{

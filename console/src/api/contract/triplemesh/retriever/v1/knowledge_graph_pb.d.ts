@@ -31,6 +31,15 @@ export declare type TypedColumn = Message<"triplemesh.retriever.v1.TypedColumn">
    * @generated from field: triplemesh.retriever.v1.ColumnType type = 2;
    */
   type: ColumnType;
+
+  /**
+   * What the rows are of which its cells hold codes, as tables of a database refer to each other: "employee" makes
+   * 3 the entity of the row with the code 3 in the table whose subject's column refers to "employee" too. A
+   * relation loses the end of its heading that says so: "manager_id" is "manager".
+   *
+   * @generated from field: string reference = 3;
+   */
+  reference: string;
 };
 
 /**
@@ -52,6 +61,15 @@ export declare type TypedColumnJson = {
    * @generated from field: triplemesh.retriever.v1.ColumnType type = 2;
    */
   type?: ColumnTypeJson;
+
+  /**
+   * What the rows are of which its cells hold codes, as tables of a database refer to each other: "employee" makes
+   * 3 the entity of the row with the code 3 in the table whose subject's column refers to "employee" too. A
+   * relation loses the end of its heading that says so: "manager_id" is "manager".
+   *
+   * @generated from field: string reference = 3;
+   */
+  reference?: string;
 };
 
 /**
@@ -133,6 +151,13 @@ export declare type Columns = Message<"triplemesh.retriever.v1.Columns"> & {
    * @generated from field: string name = 9;
    */
   name: string;
+
+  /**
+   * Columns of the rest of a name: "last_name", where name is "first_name".
+   *
+   * @generated from field: repeated string further_names = 10;
+   */
+  furtherNames: string[];
 };
 
 /**
@@ -208,6 +233,13 @@ export declare type ColumnsJson = {
    * @generated from field: string name = 9;
    */
   name?: string;
+
+  /**
+   * Columns of the rest of a name: "last_name", where name is "first_name".
+   *
+   * @generated from field: repeated string further_names = 10;
+   */
+  furtherNames?: string[];
 };
 
 /**
@@ -443,11 +475,19 @@ export declare type ProposeColumnsResponse = Message<"triplemesh.retriever.v1.Pr
 
   /**
    * Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another
-   * column such a heading ("title", "product name") and a different value in each row.
+   * column such a heading ("title", "product name") and a different value in each row, or names are in two columns
+   * ("first name", "last name").
    *
    * @generated from field: string name = 8;
    */
   name: string;
+
+  /**
+   * Headings of the columns of the rest of the names, for Columns.further_names.
+   *
+   * @generated from field: repeated string further_names = 9;
+   */
+  furtherNames: string[];
 };
 
 /**
@@ -509,11 +549,19 @@ export declare type ProposeColumnsResponseJson = {
 
   /**
    * Heading of the column with the names of the rows, for Columns.name; empty unless key has codes and another
-   * column such a heading ("title", "product name") and a different value in each row.
+   * column such a heading ("title", "product name") and a different value in each row, or names are in two columns
+   * ("first name", "last name").
    *
    * @generated from field: string name = 8;
    */
   name?: string;
+
+  /**
+   * Headings of the columns of the rest of the names, for Columns.further_names.
+   *
+   * @generated from field: repeated string further_names = 9;
+   */
+  furtherNames?: string[];
 };
 
 /**
