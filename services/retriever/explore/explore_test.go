@@ -292,6 +292,21 @@ func TestANamesakeOfAKindIsNoKind(t *testing.T) {
 	}
 }
 
+func TestNamesThatBeginWithAKindDoNotHideIt(t *testing.T) {
+	t.Parallel()
+	var facts [][3]string
+	for i := range 20 {
+		facts = append(facts, [3]string{fmt.Sprint("order ", i), "instance of", "order"})
+	}
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("order"))}}
+	g := storetest.NewGraph(facts...)
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "how many orders are there", plan, nil)
+	if err != nil || show(g, patterns[0]) != "instance of" {
+		t.Errorf("%q, %v; want instance of", show(g, patterns[0]), err)
+	}
+}
+
 func TestAKindIsWhereARelationOfItsNameLeads(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Low Tide", "in language", "Sel"},

@@ -32,12 +32,13 @@ func (e *explorer) link(topics []store.EntityID) error {
 			}
 		}
 		if len(term.Links) == 0 {
-			text := name
+			text, limit := name, linked
 			if e.isType(name) {
 				first, size := utf8.DecodeRuneInString(name)
 				text = string(unicode.ToTitle(first)) + name[size:] // a kind may be a common word: a play, a place
+				limit *= linked                                     // of "order 1" to "order 9" the kind is less likely
 			}
-			found, err := link.Entities(e.ctx, e.snap, e.encoder, text, linked)
+			found, err := link.Entities(e.ctx, e.snap, e.encoder, text, limit)
 			if err != nil {
 				return err
 			}
@@ -56,6 +57,7 @@ func (e *explorer) link(topics []store.EntityID) error {
 			slices.SortStableFunc(term.Links, func(a, b link.Link) int {
 				return cmp.Or(cmp.Compare(matchRank(a.Match), matchRank(b.Match)), cmp.Compare(b.Score, a.Score))
 			})
+			term.Links = term.Links[:min(len(term.Links), linked)]
 		}
 		if err := e.addNamed(&term); err != nil {
 			return err

@@ -233,6 +233,21 @@ func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 	}
 }
 
+func TestTheNameOfAThingDoesNotSayItsRelation(t *testing.T) {
+	t.Parallel()
+	for question, sure := range map[string]bool{"who placed order 7": false, "what is an order of order 7": true} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "placed by", entity("7"))},
+			Result: &graphv1.QueryResult{Variable: "x"}}
+		got := query.New(query.DefaultConfig()).Align(question, plan,
+			[]*graphv1.TermCandidates{{Name: "7", Links: []*graphv1.EntityLink{link("order 7", exact, 1)}}},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("order", .51, .69),
+				candidate("customer", .4, .3)}}})
+		if isSure := got.Reason == "" && got.Confidence >= 0.8; isSure != sure {
+			t.Errorf("%s: confidence %v, reason %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestANumberBeforeTheNameOfARelationIsItsValue(t *testing.T) {
 	t.Parallel()
 	for question, sure := range map[string]bool{"which courses are worth 8 credits": true, "what is worth 8": false} {

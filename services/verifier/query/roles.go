@@ -314,7 +314,16 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 	asksBeginning := isAge(phrase) || phrase == "date" || saysBeginning(phrase) && asksAge.MatchString(x.question)
 	isBegin := asksBeginning && saysBeginning(relation) ||
 		phrase == "date" && kgtext.IsTime(relation)
-	return isBegin || kgtext.SharesRole(phrase, relation) || kgtext.IsSaid(relation, x.question)
+	return isBegin || kgtext.SharesRole(phrase, relation) || kgtext.IsSaid(relation, x.withoutNames())
+}
+
+// withoutNames returns the question without the names of the plan: who placed order 7 is not its order.
+func (x *alignment) withoutNames() string {
+	question := strings.ToLower(x.question)
+	for _, name := range kgtext.ThingNames(x.plan) {
+		question = strings.ReplaceAll(question, strings.ToLower(name), " ")
+	}
+	return question
 }
 
 // saysBeginning reports whether a relation says when something began, by which it is old.
