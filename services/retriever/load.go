@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -160,10 +161,8 @@ func (s *KnowledgeGraphs) encoderToLoad(ctx context.Context, graphs store.Store,
 // readFile reads one file; a file with named columns is a table.
 func readFile(ctx context.Context, loader *load.Loader, file *retrieverv1.FileHeader, r io.Reader) error {
 	if c := file.GetColumns(); c != nil {
-		names := c.GetFurtherNames()
-		if c.GetName() != "" {
-			names = append([]string{c.GetName()}, names...)
-		}
+		isEmpty := func(name string) bool { return name == "" }
+		names := slices.DeleteFunc(append([]string{c.GetName()}, c.GetFurtherNames()...), isEmpty)
 		return loader.ReadTable(ctx, file.GetName(), table.Columns{
 			Subject: c.GetSubject(), Relation: c.GetRelation(), Object: c.GetObject(),
 			Start: c.GetStart(), End: c.GetEnd(), Separator: separatorRune(c.GetSeparator()), Rows: c.GetRows(),

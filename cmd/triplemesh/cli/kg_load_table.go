@@ -74,7 +74,6 @@ func (c *kgLoad) proposeColumns(p *Program, inputs []input, columns *retrieverv1
 
 // confirmColumns chooses the columns of a file, shows them, and asks.
 func (c *kgLoad) confirmColumns(p *Program, in *input, proposal *table.Proposal, columns *retrieverv1.Columns) error {
-	named := c.KeyColumn != "" || c.Rows != ""
 	in.columns = &retrieverv1.Columns{Subject: proposal.Key, Separator: c.Separator, Rows: c.Rows,
 		Types: slices.Clone(columns.GetTypes())}
 	isTyped := func(heading string) bool {
@@ -97,7 +96,7 @@ func (c *kgLoad) confirmColumns(p *Program, in *input, proposal *table.Proposal,
 	} else if proposal.Key == "" {
 		in.columns.Rows = proposal.RowName
 	}
-	d := &dialogue{in: p.stdin, out: p.Stderr, silent: c.Yes || named}
+	d := &dialogue{in: p.stdin, out: p.Stderr, silent: c.Yes || c.KeyColumn != "" || c.Rows != ""}
 	showProposal(d, in.name, proposal, in.columns)
 	flag := fmt.Sprintf("--key-column %s", strconv.Quote(in.columns.GetSubject()))
 	if in.columns.GetSubject() == "" {

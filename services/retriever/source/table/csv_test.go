@@ -229,6 +229,7 @@ func TestPropose(t *testing.T) {
 		"lists": {"a,b,c\nx,Go; Rust,\"He came in; he saw, and what he saw there was bad\"\ny,C; Go," +
 			"\"he saw; he went away, with all of it for ever\"\nz,Go,he came\n", "", "a",
 			[]table.Type{table.Entity, table.List, table.Entity}, nil},
+		"names with digits are names": {"id,name,room\n1,7A,R1\n2,7B,R2\n", "", "name", nil, nil},
 		"a semicolon of one cell is no list": {"a,b\nx,A;B\ny,C\n", "", "a",
 			[]table.Type{table.Entity, table.Entity}, nil},
 		"unless it lists what are cells of their own": {"a,b\nx,A;B\ny,B\nz,A\n", "", "a",
@@ -426,7 +427,7 @@ func TestKindOf(t *testing.T) {
 		{"glass.csv", []string{"name"}, ""},
 		{"status.csv", []string{"name"}, ""},
 		{"2024-results.csv", []string{"name"}, ""},
-		{"items.csv", []string{"name"}, ""},
+		{"items.csv", []string{"name"}, ""}, {"teachers.csv", []string{"id", "full_name"}, "teacher"},
 		{"order_items.csv", []string{"order item"}, "order item"},
 		{"2024.csv", []string{"name"}, ""},
 		{"", []string{"name"}, ""},

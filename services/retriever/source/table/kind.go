@@ -37,7 +37,7 @@ func KindOf(file string, headings ...string) string {
 }
 
 func kindOfHeading(heading string) string {
-	heading = strings.ReplaceAll(unkind.ReplaceAllString(strings.TrimSpace(heading), ""), "_", " ")
+	heading = unkind.ReplaceAllString(strings.TrimSpace(strings.ReplaceAll(heading, "_", " ")), "")
 	kind := strings.ToLower(strings.Join(strings.Fields(heading), " "))
 	if len(kind) < 3 || !kindForm.MatchString(kind) {
 		return ""

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -80,11 +81,7 @@ func (p *Proposal) referred() (referred, bool) {
 	if len(p.Names) == 0 && p.Key != "" && p.Key != r.code.Heading {
 		r.names = []string{p.Key}
 	}
-	headings := append([]string{r.code.Heading}, r.names...)
-	r.kind = KindOf(p.file, headings...)
-	if r.kind == "" {
-		r.kind = p.RowName
-	}
+	r.kind = cmp.Or(KindOf(p.file, append([]string{r.code.Heading}, r.names...)...), p.RowName)
 	return r, true
 }
 
@@ -92,7 +89,7 @@ func (p *Proposal) referred() (referred, bool) {
 func (p *Proposal) codes() int {
 	for i, c := range p.Columns {
 		of := strings.ToLower(keyWords.ReplaceAllString(c.Heading, ""))
-		isOwn := i == 0 || c.Heading == p.Key || of == "" || of == kindOfFile(p.file)
+		isOwn := i == 0 || of == "" || of == kindOfFile(p.file) || c.Heading == p.Key && kindOfFile(p.file) == ""
 		if isOwn && p.tellsApart(c) && keyWords.MatchString(c.Heading) && c.areCodes() {
 			return i
 		}
@@ -114,7 +111,8 @@ func (c Column) areCodes() bool {
 func (p *Proposal) refer(c *Column, all []referred, tables []*Proposal) {
 	relation := strings.ToLower(strings.ReplaceAll(relationOf(c.Heading, nil), "_", " "))
 	isCode := relation != strings.ToLower(strings.ReplaceAll(strings.TrimSpace(c.Heading), "_", " "))
-	if p.Facts || c.Heading == p.Key || slices.Contains(p.Names, c.Heading) || !c.areCodes() {
+	isKey := c.Heading == p.Key // of rows that say more of those of another table
+	if p.Facts || slices.Contains(p.Names, c.Heading) || !c.areCodes() {
 		return
 	}
 	var found []referred
@@ -125,7 +123,7 @@ func (p *Proposal) refer(c *Column, all []referred, tables []*Proposal) {
 			return
 		case (relation == r.kind || isSelf) && r.has(c, agreement):
 			found = []referred{r}
-		case isCode && r.has(c, 1) && !slices.ContainsFunc(found, func(f referred) bool {
+		case isCode && !isKey && r.has(c, 1) && !slices.ContainsFunc(found, func(f referred) bool {
 			return f.kind == relation || f.Proposal == p && toItself.MatchString(relation)
 		}):
 			found = append(found, r)
@@ -143,13 +141,18 @@ func (p *Proposal) refer(c *Column, all []referred, tables []*Proposal) {
 
 // has reports whether rows have a share of the codes in a column.
 func (r referred) has(c *Column, share float64) bool {
-	known := 0
+	known := c.countIn(r.code.values)
+	return float64(known) >= share*float64(len(c.values)) || !r.Whole && known > 0 && share < 1
+}
+
+// countIn returns how many of the different cells are among others.
+func (c *Column) countIn(others map[string]bool) (n int) {
 	for value := range c.values {
-		if r.code.values[value] || r.code.values[codeOf(value)] {
-			known++
+		if others[value] || others[codeOf(value)] {
+			n++
 		}
 	}
-	return float64(known) >= share*float64(len(c.values)) || !r.Whole && known > 0 && share < 1
+	return n
 }
 
 // take makes a column refer to the rows, and the codes of these their keys.
@@ -169,16 +172,8 @@ func (r referred) isNamed(tables []*Proposal) bool {
 	own := slices.IndexFunc(r.Columns, func(c Column) bool { return c.Heading == r.names[0] })
 	for _, p := range tables {
 		for i, c := range p.Columns {
-			if p == r.Proposal && i == own || c.Type != Entity && c.Type != List {
-				continue
-			}
-			known := 0
-			for value := range c.values {
-				if r.Columns[own].values[value] {
-					known++
-				}
-			}
-			if 2*known >= max(1, len(c.values)) {
+			isOther := (p != r.Proposal || i != own) && (c.Type == Entity || c.Type == List)
+			if isOther && 2*c.countIn(r.Columns[own].values) >= max(1, len(c.values)) {
 				return true
 			}
 		}

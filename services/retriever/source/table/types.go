@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -411,6 +412,12 @@ func (p *Proposal) tellsApart(c Column) bool {
 	return c.Heading != "" && c.Cells == p.Rows && c.Distinct == p.Rows && p.Rows > 0
 }
 
+// areNames reports whether cells are names by their heading, although they look like values with units: the class 7A.
+func (c Column) areNames() bool {
+	return c.Type == Number && nameHeading.MatchString(c.Heading) &&
+		!slices.ContainsFunc(slices.Collect(maps.Keys(c.values)), source.IsNumber)
+}
+
 var keyWords = regexp.MustCompile(`(?i)(?:^|[ _.-])(?:id|key|code|isbn|sku|uuid|no|number)$`)
 
 // chooseKey takes the first column of names that tells all rows apart, else one of codes.
@@ -437,7 +444,7 @@ func (p *Proposal) chooseKey(key string) error {
 	}
 	for _, c := range p.Columns {
 		whole := p.tellsApart(c)
-		if whole && c.Type == Entity && c.words <= proseWords*c.Cells {
+		if whole && (c.Type == Entity && c.words <= proseWords*c.Cells || c.areNames()) {
 			p.Key = c.Heading
 			return nil
 		}
