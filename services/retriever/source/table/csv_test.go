@@ -428,6 +428,7 @@ func TestKindOf(t *testing.T) {
 		{"status.csv", []string{"name"}, ""},
 		{"2024-results.csv", []string{"name"}, ""},
 		{"items.csv", []string{"name"}, ""}, {"teachers.csv", []string{"id", "full_name"}, "teacher"},
+		{"a.csv", []string{"customerId"}, "customer"},
 		{"order_items.csv", []string{"order item"}, "order item"},
 		{"2024.csv", []string{"name"}, ""},
 		{"", []string{"name"}, ""},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 )
 
 // kindRelation is the relation of a row's entity to what the rows are.
@@ -37,8 +39,8 @@ func KindOf(file string, headings ...string) string {
 }
 
 func kindOfHeading(heading string) string {
-	heading = unkind.ReplaceAllString(strings.TrimSpace(strings.ReplaceAll(heading, "_", " ")), "")
-	kind := strings.ToLower(strings.Join(strings.Fields(heading), " "))
+	heading = strings.ReplaceAll(kgtext.SplitCamelCase(heading), "_", " ")
+	kind := strings.ToLower(strings.Join(strings.Fields(unkind.ReplaceAllString(strings.TrimSpace(heading), "")), " "))
 	if len(kind) < 3 || !kindForm.MatchString(kind) {
 		return ""
 	}

@@ -88,7 +88,7 @@ func (p *Proposal) referred() (referred, bool) {
 // codes returns the place of the column with the codes of the rows, -1 if none has them.
 func (p *Proposal) codes() int {
 	for i, c := range p.Columns {
-		of := strings.ToLower(keyWords.ReplaceAllString(c.Heading, ""))
+		of := strings.ToLower(keyWords.ReplaceAllString(referenceEnd.ReplaceAllString(c.Heading, "$1"), ""))
 		isOwn := i == 0 || of == "" || of == kindOfFile(p.file) || c.Heading == p.Key && kindOfFile(p.file) == ""
 		if isOwn && p.tellsApart(c) && keyWords.MatchString(c.Heading) && c.areCodes() {
 			return i
@@ -111,7 +111,6 @@ func (c Column) areCodes() bool {
 func (p *Proposal) refer(c *Column, all []referred, tables []*Proposal) {
 	relation := strings.ToLower(strings.ReplaceAll(relationOf(c.Heading, nil), "_", " "))
 	isCode := relation != strings.ToLower(strings.ReplaceAll(strings.TrimSpace(c.Heading), "_", " "))
-	isKey := c.Heading == p.Key // of rows that say more of those of another table
 	if p.Facts || slices.Contains(p.Names, c.Heading) || !c.areCodes() {
 		return
 	}
@@ -123,7 +122,7 @@ func (p *Proposal) refer(c *Column, all []referred, tables []*Proposal) {
 			return
 		case (relation == r.kind || isSelf) && r.has(c, agreement):
 			found = []referred{r}
-		case isCode && !isKey && r.has(c, 1) && !slices.ContainsFunc(found, func(f referred) bool {
+		case isCode && c.Heading != p.Key && r.has(c, 1) && !slices.ContainsFunc(found, func(f referred) bool {
 			return f.kind == relation || f.Proposal == p && toItself.MatchString(relation)
 		}):
 			found = append(found, r)
@@ -162,8 +161,7 @@ func (r referred) take(c *Column, from *Proposal, tables []*Proposal) {
 			"%q: it is read as it stands", c.Heading, r.kind, r.names[0]))
 		return
 	}
-	c.Type, c.Reference = Entity, r.kind
-	r.code.Type, r.code.Reference = Entity, r.kind
+	c.Type, c.Reference, r.code.Type, r.code.Reference = Entity, r.kind, Entity, r.kind
 	r.Key, r.Names = r.code.Heading, r.names
 }
 

@@ -418,7 +418,7 @@ func (c Column) areNames() bool {
 		!slices.ContainsFunc(slices.Collect(maps.Keys(c.values)), source.IsNumber)
 }
 
-var keyWords = regexp.MustCompile(`(?i)(?:^|[ _.-])(?:id|key|code|isbn|sku|uuid|no|number)$`)
+var keyWords = regexp.MustCompile(`(?i)(?:^|[ _.-])(?:id|key|code|isbn|sku|uuid|no|number)$|(?-i:[a-z]I[Dd])$`)
 
 // chooseKey takes the first column of names that tells all rows apart, else one of codes.
 func (p *Proposal) chooseKey(key string) error {
