@@ -56,6 +56,9 @@ func celCases() map[string]celCase {
 		"rollback_knowledge_graph.kg.snapshot": {&retrieverv1.RollbackKnowledgeGraphRequest{Kg: active},
 			&retrieverv1.RollbackKnowledgeGraphRequest{Kg: numbered}},
 		"text_span.order": {&graphv1.TextSpan{Start: 4, End: 4}, &graphv1.TextSpan{Start: 4, End: 3}},
+		"typed_column.reference": {
+			&retrieverv1.TypedColumn{Heading: "a", Type: retrieverv1.ColumnType_COLUMN_TYPE_ENTITY, Reference: "b"},
+			&retrieverv1.TypedColumn{Heading: "a", Type: retrieverv1.ColumnType_COLUMN_TYPE_DATE, Reference: "b"}},
 		"verify.graphs": {
 			&verifierv1.VerifyRequest{Question: "who", PseudoGraph: &graphv1.PseudoGraph{
 				Triples: []*graphv1.Triple{triple}}},

@@ -14,8 +14,11 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-// relationOf returns the last relation of a candidate.
+// relationOf returns the last relation of a candidate; empty if it has none.
 func relationOf(c *graphv1.RelationCandidate) string {
+	if len(c.GetSteps()) == 0 {
+		return ""
+	}
 	return c.GetSteps()[len(c.GetSteps())-1].GetRelation()
 }
 

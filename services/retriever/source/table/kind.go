@@ -28,7 +28,7 @@ var kindForm = regexp.MustCompile(`^[\pL'-]+(?: [\pL'-]+){0,2}$`)
 func KindOf(file string, headings ...string) string {
 	ofFile := kindOfFile(file)
 	for _, heading := range headings {
-		if heading == ofFile {
+		if ofFile != "" && heading == ofFile {
 			break
 		}
 		if kind := kindOfHeading(heading); kind != "" {

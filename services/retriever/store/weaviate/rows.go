@@ -292,16 +292,19 @@ func validityDays(v store.Validity) (from, to int64) {
 
 // dateRange is the first and the last day that an ISO 8601 date may mean.
 func dateRange(date string) (first, last int64, ok bool) {
-	text, sign := strings.TrimPrefix(date, "+"), int64(1)
-	if rest, negative := strings.CutPrefix(text, "-"); negative {
-		text, sign = rest, -1
+	text, negative := strings.CutPrefix(date, "-")
+	if !negative {
+		text = strings.TrimPrefix(date, "+")
 	}
 	year, rest, _ := strings.Cut(text, "-")
-	y, err := strconv.ParseInt(year, 10, 64)
-	if err != nil || y < 0 || y > math.MaxInt32 || len(year) > 9 {
+	y, err := strconv.ParseUint(year, 10, 31) // a second sign is no date
+	if err != nil || len(year) > 9 {
 		return 0, 0, false
 	}
-	first, last = sign*y*10_000, sign*y*10_000+9_999
+	if first = int64(y) * 10_000; negative {
+		first = -first
+	}
+	last = first + 9_999
 	if rest == "" {
 		return first, last, !strings.HasSuffix(text, "-")
 	}
