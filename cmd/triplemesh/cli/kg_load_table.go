@@ -44,7 +44,6 @@ func setNames(columns *retrieverv1.Columns, names []string) {
 // they will be read, and asks if the key is its own proposal.
 func (c *kgLoad) proposeColumns(p *Program, inputs []input, columns *retrieverv1.Columns) error {
 	proposals := make([]*table.Proposal, len(inputs))
-	var tables []*table.Proposal
 	for i, in := range inputs {
 		if format, _ := source.FormatByName(in.name); c.Columns != "" && c.KeyColumn == "" ||
 			c.Format != "csv" && (c.Format != "" || format != source.CSV) {
@@ -55,11 +54,12 @@ func (c *kgLoad) proposeColumns(p *Program, inputs []input, columns *retrieverv1
 			return usageError("load %s: %w", c.Name, err)
 		}
 		if !proposal.Facts || c.KeyColumn != "" || c.Rows != "" {
-			proposals[i], tables = &proposal, append(tables, &proposal)
+			proposals[i] = &proposal
 		}
 	}
 	if c.KeyColumn == "" && c.Rows == "" && len(c.NameColumn) == 0 {
-		table.Refer(tables)
+		isNone := func(p *table.Proposal) bool { return p == nil }
+		table.Refer(slices.DeleteFunc(slices.Clone(proposals), isNone))
 	}
 	for i, proposal := range proposals {
 		if proposal == nil {

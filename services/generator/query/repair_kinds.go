@@ -321,8 +321,8 @@ func (r *repairer) countOfNamed() {
 	b := newBuilder()
 	if kind, isThere := strings.CutSuffix(m[1], " are"); isThere { // "how many employees are in A"
 		b.plan.Result.Variable = b.variable(singularOf(kind))
-		b.add(matchClause(newPattern(b.plan.Result.Variable, TypeRelation, entityTerm(singularOf(kind)))))
-		b.add(matchClause(newPattern(b.plan.Result.Variable, "in", entityTerm(clean(m[2])))))
+		b.pattern(b.plan.Result.Variable, TypeRelation, entityTerm(singularOf(kind)), false)
+		b.pattern(b.plan.Result.Variable, "in", entityTerm(clean(m[2])), false)
 	} else {
 		v := b.variable("thing")
 		b.add(valuesClause(v, []string{clean(m[2])}))

@@ -319,9 +319,9 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 
 // withoutNames returns the question without the names of the plan: who placed order 7 is not its order.
 func (x *alignment) withoutNames() string {
-	question := strings.ToLower(x.question)
+	question := string(kgtext.FoldWords(x.question))
 	for _, name := range kgtext.ThingNames(x.plan) {
-		question = strings.ReplaceAll(question, strings.ToLower(name), " ")
+		question = strings.ReplaceAll(question, " "+kgtext.Fold(name)+" ", " ")
 	}
 	return question
 }

@@ -343,8 +343,8 @@ class AsyncClient:
         other column is a relation. rows names the entities of a table without a subject column, name
         is the column with the names of rows whose subject has codes. types are the types of columns by
         heading, where they are not to be inferred: entity, number, date, text or skip, and
-        entity:employee of codes of the rows of another table. mode is replace, add or remove. A load is atomic: until it succeeds, the
-        previous snapshot stays active.
+        entity:employee of codes of the rows of another table. mode is replace, add or remove. A load
+        is atomic: until it succeeds, the previous snapshot stays active.
         """
         table = make_columns(columns, types)
         facts = list(triples)

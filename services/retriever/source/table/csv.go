@@ -269,17 +269,24 @@ func newTable(file string, headings []string, c Columns) (*table, error) {
 	}
 	t := &table{width: len(headings), subject: -1, relation: -1, object: -1, start: -1, end: -1, rows: c.Rows,
 		headings: slices.Clone(headings), types: map[int]Type{}, strict: map[int]bool{}, references: map[int]string{}}
-	for heading, as := range c.Types {
-		i, ok := places[strings.TrimSpace(heading)]
+	find := func(heading string) (int, error) {
+		place, ok := places[heading]
 		if !ok {
-			return nil, fmt.Errorf("no column %q; the headings are %.300q", heading, headings)
+			return 0, fmt.Errorf("no column %q; the headings are %.300q", heading, headings)
+		}
+		return place, nil
+	}
+	for heading, as := range c.Types {
+		i, err := find(strings.TrimSpace(heading))
+		if err != nil {
+			return nil, err
 		}
 		t.types[i], t.strict[i] = as, as != Auto
 	}
 	for heading, rows := range c.References {
-		i, ok := places[strings.TrimSpace(heading)]
-		if !ok {
-			return nil, fmt.Errorf("no column %q; the headings are %.300q", heading, headings)
+		i, err := find(strings.TrimSpace(heading))
+		if err != nil {
+			return nil, err
 		}
 		t.references[i], t.types[i] = rows, Entity
 	}
@@ -299,16 +306,15 @@ func newTable(file string, headings []string, c Columns) (*table, error) {
 		if column.name == "" {
 			continue
 		}
-		place, ok := places[column.name]
-		if !ok {
-			return nil, fmt.Errorf("no column %q; the headings are %.300q", column.name, headings)
+		var err error
+		if *column.into, err = find(column.name); err != nil {
+			return nil, err
 		}
-		*column.into = place
 	}
 	for _, name := range c.Names {
-		place, ok := places[name]
-		if !ok {
-			return nil, fmt.Errorf("no column %q; the headings are %.300q", name, headings)
+		place, err := find(name)
+		if err != nil {
+			return nil, err
 		}
 		t.names = append(t.names, place)
 	}

@@ -56,7 +56,8 @@ type referred struct {
 // Refer finds the columns of tables, loaded together, that hold codes of rows of another of them or of their own, as
 // tables of a database do, and chooses these codes as the keys of the tables referred to. Which table a column
 // refers to is said by its heading (department_id, departments.csv), or else by its codes, if those of one table alone
-// have them all. Rows that other columns name by their names keep these as keys.
+// have them all. A key may refer too: such rows say more of those of another table. Rows that other columns name by
+// their names keep these as keys.
 func Refer(tables []*Proposal) {
 	var all []referred
 	for _, p := range tables {
@@ -87,9 +88,10 @@ func (p *Proposal) referred() (referred, bool) {
 
 // codes returns the place of the column with the codes of the rows, -1 if none has them.
 func (p *Proposal) codes() int {
+	kind := kindOfFile(p.file)
 	for i, c := range p.Columns {
 		of := strings.ToLower(keyWords.ReplaceAllString(referenceEnd.ReplaceAllString(c.Heading, "$1"), ""))
-		isOwn := i == 0 || of == "" || of == kindOfFile(p.file) || c.Heading == p.Key && kindOfFile(p.file) == ""
+		isOwn := i == 0 || of == "" || of == kind || c.Heading == p.Key && kind == ""
 		if isOwn && p.tellsApart(c) && keyWords.MatchString(c.Heading) && c.areCodes() {
 			return i
 		}
@@ -109,23 +111,21 @@ func (c Column) areCodes() bool {
 
 // refer decides what a column refers to.
 func (p *Proposal) refer(c *Column, all []referred, tables []*Proposal) {
-	relation := strings.ToLower(strings.ReplaceAll(relationOf(c.Heading, nil), "_", " "))
-	isCode := relation != strings.ToLower(strings.ReplaceAll(strings.TrimSpace(c.Heading), "_", " "))
-	if p.Facts || slices.Contains(p.Names, c.Heading) || !c.areCodes() {
+	isOwn := func(r referred) bool { return c == r.code }
+	if p.Facts || slices.Contains(p.Names, c.Heading) || !c.areCodes() || slices.ContainsFunc(all, isOwn) {
 		return
 	}
+	relation := relationOf(c.Heading, nil)
+	kind := strings.ToLower(strings.ReplaceAll(relation, "_", " "))
+	isCode := relation != strings.TrimSpace(c.Heading)
 	var found []referred
-	for _, r := range all {
-		isSelf := r.Proposal == p && toItself.MatchString(relation)
-		switch {
-		case c == r.code:
-			return
-		case (relation == r.kind || isSelf) && r.has(c, agreement):
-			found = []referred{r}
-		case isCode && c.Heading != p.Key && r.has(c, 1) && !slices.ContainsFunc(found, func(f referred) bool {
-			return f.kind == relation || f.Proposal == p && toItself.MatchString(relation)
-		}):
-			found = append(found, r)
+	for _, lacks := range []func(r referred) bool{
+		func(r referred) bool { return r.kind != kind || !r.has(c, agreement) },
+		func(r referred) bool { return r.Proposal != p || !toItself.MatchString(kind) || !r.has(c, agreement) },
+		func(r referred) bool { return !isCode || c.Heading == p.Key || !r.has(c, 1) },
+	} {
+		if found = slices.DeleteFunc(slices.Clone(all), lacks); len(found) > 0 {
+			break
 		}
 	}
 	switch len(found) {

@@ -25,6 +25,10 @@ func TestReferences(t *testing.T) {
 		"to rows of their own table": {map[string]string{"employees.csv": employees},
 			[]string{"employees.csv id employee", "employees.csv manager_id employee"},
 			[]string{"employees.csv id name"}, nil},
+		"to the table of that name before their own": {map[string]string{"employees.csv": employees,
+			"a-managers.csv": "id,name\n1,Eve\n3,Fay\n"},
+			[]string{"a-managers.csv id manager", "employees.csv manager_id manager"},
+			[]string{"a-managers.csv id name", "employees.csv name"}, nil},
 		"to the one table that has the codes": {map[string]string{
 			"people.csv": "id,name\n7,Ann\n8,Bob\n9,Cid\n", "cars.csv": "plate,ownerId\nB1,8\nC1,9\n"},
 			[]string{"cars.csv ownerId person", "people.csv id person"},
