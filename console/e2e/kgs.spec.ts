@@ -199,7 +199,7 @@ test("a table is loaded by the key and the types that are chosen", async ({ page
       'column "team" has 1 different value in 2 rows',
     );
     await key.selectOption("Each row is an entity of its own");
-    await expect(page.getByLabel("Name of a row")).toHaveValue("badges");
+    await expect(page.getByLabel("Name of a row")).toHaveValue("badge");
     await key.selectOption("name");
   });
 
