@@ -78,7 +78,7 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	}
 	asks := question
 	if before, behind, found := cutName(question, topic); found {
-		asks = before + " " + behind // its name says nothing of what is asked for
+		asks = cutKind(ground, before, topic) + " " + behind // its name says nothing of what is asked for
 	}
 	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) || // the father by his child
 		isInverse && liesIn.MatchString(asks) && IsPlace(words)
@@ -109,6 +109,21 @@ func hardlyFitsQuestion(ground *graphv1.GroundGraph, question string, fact *grap
 // isNamesake reports whether a relation says after whom something is named, and a question does not ask for that.
 func isNamesake(words, question string) bool {
 	return strings.HasSuffix(words, " after") && !FoldWords(question).Mention("after")
+}
+
+// cutKind returns the words before the name of a thing without its kind: of "who teaches class 7B" the class says what
+// 7B is.
+func cutKind(ground *graphv1.GroundGraph, before, name string) string {
+	before = strings.TrimSpace(before)
+	last := before[strings.LastIndex(before, " ")+1:]
+	isKind := func(t *graphv1.ScoredTriple) bool {
+		return slices.Contains(TypeRelations(), t.GetTriple().GetRelation()) &&
+			t.GetTriple().GetSubject() == name && SameNoun(Fold(t.GetTriple().GetObject()), last)
+	}
+	if slices.ContainsFunc(groundTriples(ground), isKind) {
+		return strings.TrimSuffix(before, last)
+	}
+	return before
 }
 
 // saysAll reports whether a question has all words of a relation, which is more than a kind.

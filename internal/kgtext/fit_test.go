@@ -46,6 +46,27 @@ func TestFindOpposite(t *testing.T) {
 	}
 }
 
+func TestFindUnfit(t *testing.T) {
+	t.Parallel()
+	fact := func(subject, relation, object string, score float32) *graphv1.ScoredTriple {
+		return &graphv1.ScoredTriple{RelationScore: &score,
+			Triple: &graphv1.Triple{Subject: subject, Relation: relation, Object: object}}
+	}
+	ground := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
+		fact("7B", "instance of", "class", .24), fact("7B", "teacher", "Mara Vell", .64),
+		fact("Ivo Tarn", "class", "7B", .66)}}}}
+	for _, c := range []struct{ question, answer, want string }{
+		{"who teaches class 7B", "Ivo Tarn", "class"}, // the kind of 7B, where another relation is asked for
+		{"who teaches class 7B", "Mara Vell", ""},
+		{"who is in class 7B", "Ivo Tarn", ""},
+		{"which students are in the class 7B", "Ivo Tarn", ""},
+	} {
+		if got := kgtext.FindUnfit(ground, c.question, c.answer).GetRelation(); got != c.want {
+			t.Errorf("%q by %q: unfit %q, want %q", c.question, c.answer, got, c.want)
+		}
+	}
+}
+
 func TestAsksBeyond(t *testing.T) {
 	for _, c := range []struct{ question, relation, want string }{
 		{"Who operates the line that Orla is on?", "line", "line"},

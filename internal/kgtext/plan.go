@@ -178,6 +178,42 @@ func ResultVariables(r *graphv1.QueryResult) []string {
 	return slices.DeleteFunc(all, func(v string) bool { return v == "" })
 }
 
+// ValuedVariables returns the variables that must be numbers or dates: a plan compares, ranks or computes with them.
+func ValuedVariables(plan *graphv1.QueryPlan) map[string]bool {
+	valued := map[string]bool{}
+	for _, c := range plan.GetClauses() {
+		cond, v := c.GetCondition(), c.GetCondition().GetOtherVariable()
+		switch {
+		case v != "" && cond.GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL: // so may be names
+		case v != "":
+			valued[cond.GetVariable()], valued[v] = true, true
+		case cond != nil && (cond.GetValue() == "" || IsComparable(cond.GetValue())):
+			valued[cond.GetVariable()] = true
+		}
+		if r := c.GetRank(); r != nil && !r.GetCount() {
+			valued[r.GetVariable()] = true
+		}
+	}
+	switch r := plan.GetResult(); r.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, graphv1.QueryFunction_QUERY_FUNCTION_COUNT,
+		graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
+	default:
+		valued[r.GetVariable()] = true
+		if v := r.GetOtherVariable(); v != "" {
+			valued[v] = true
+		}
+	}
+	return valued
+}
+
+// HasValue reports whether a plan has a fact by which a variable has one of these that must be numbers or dates.
+func HasValue(plan *graphv1.QueryPlan, variable string, valued map[string]bool) bool {
+	return variable != "" && slices.ContainsFunc(plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		return p != nil && p.GetStart().GetVariable() == variable && valued[p.GetEnd().GetVariable()]
+	})
+}
+
 // DescribePlan returns a plan, a clause a line, the result last.
 func DescribePlan(p *graphv1.QueryPlan) []string {
 	var lines []string

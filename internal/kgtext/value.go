@@ -217,6 +217,15 @@ func (q Quantity) RelativeDifference(r Quantity) float64 {
 	return math.Abs(q.Number-r.Number) / math.Abs(r.Number)
 }
 
+// IsComparable reports whether a text is a date or a number, and no name that begins with one: "12 Elm Road".
+func IsComparable(text string) bool {
+	if d, isDate := ParseDate(text); isDate && d.Year >= 0 && d.Year <= 9999 {
+		return true
+	}
+	q, isNumber := ParseQuantity(text)
+	return isNumber && (!strings.Contains(q.Unit, " ") || strings.Contains(q.Unit, " per "))
+}
+
 // sameNumber is the greatest difference, as a share, of a number from itself written in another way.
 const sameNumber = 1e-6
 

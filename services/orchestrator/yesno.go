@@ -50,8 +50,9 @@ func (s *Service) answerYesNo(ctx context.Context, q *question.Question) (bool, 
 }
 
 // judgeYesNo reads the claim of a question off the names in it, and by the model if the knowledge graph
-// does not say anything about that. Without a claim the knowledge graph does not say: what a method would
-// answer instead is an entity, which is no answer to such a question. It returns nil if reading failed.
+// does not say anything about that. If the model reads none, it may be one of a kind. Without a claim the
+// knowledge graph does not say: what a method would answer instead is an entity, which is no answer to such
+// a question. It returns nil if reading failed.
 func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo, []*check.Finding, error) {
 	options := q.Request().GetOptions().GetGrounding()
 	named, err := s.checker.JudgeMentions(ctx, q, q.Text(), options)
@@ -63,6 +64,10 @@ func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo,
 	byModel, fatal := settle(ctx, read, err)
 	if byModel != nil || fatal != nil {
 		return byModel, read, fatal
+	}
+	ofKind, kindErr := s.checker.JudgeKind(ctx, q, q.Text(), options)
+	if byKind, fatal := settle(ctx, ofKind, kindErr); byKind != nil || fatal != nil {
+		return byKind, ofKind, fatal
 	}
 	if byName == nil && err == nil {
 		byName = &yesNo{grounding: orchestratorv1.Grounding_GROUNDING_ABSTAINED,

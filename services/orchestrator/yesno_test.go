@@ -39,6 +39,8 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 		method   string
 		claims   []claim
 		failing  bool
+		// unread says that the model reads nothing.
+		unread bool
 		// form says that the claim is not read by the model.
 		form     bool
 		answer   string
@@ -72,6 +74,10 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 		"of which it denies the fact by the model": {method: "pg-akv",
 			question: "Is it true that Lars Holm did not direct The Quiet Harbour?",
 			claims:   []claim{{contradicted, true, true}}, answer: "Yes", want: grounded, evidence: 1},
+		"a kind is read where the model reads nothing": {question: "is Lars Holm a director", unread: true,
+			claims: []claim{{verdict: supported, listed: true}}, answer: "Yes", want: grounded, evidence: 1},
+		"but of a name that is none": {question: "is the friend of Lars Holm a director", unread: true,
+			claims: []claim{{verdict: supported, listed: true}}, want: abstained},
 		"a question without a claim is not answered by an entity": {question: other, want: abstained},
 		"one whose claims fail to be read is answered by its method": {question: other, failing: true,
 			answer: stagetest.Director, want: grounded, evidence: 1},
@@ -90,6 +96,9 @@ func TestYesNoQuestionsAreAnsweredByVerdicts(t *testing.T) {
 				}
 				resp := &generatorv1.ExtractClaimsResponse{Usage: stagetest.Usage()}
 				for _, cl := range c.claims {
+					if c.unread {
+						break
+					}
 					resp.Claims = append(resp.Claims, &generatorv1.ExtractedClaim{Triple: fact, Negated: cl.negated})
 				}
 				return resp, nil

@@ -69,18 +69,19 @@ func (r *repairer) groupEach() {
 	r.editPlan(before, "the question asks for one of each "+group)
 }
 
-// meanForm is "what is the average price of the books", of what the question names nothing of.
+// meanForm is "what is the average price of the books", of what the question names nothing of but a place.
 var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the (?:average|mean|total|combined) ` +
-	`(\p{Ll}[\p{Ll} -]*?)(?: (?:of|for) (?:all )?(?:the )?(\p{Ll}+))?\W*$`)
+	`(\p{Ll}[\p{Ll} -]*?)(?: (?:of|for) (?:all )?(?:the )?(\p{Ll}+))?(?: (?:in|at) (?:the )?(\p{L}.*?))?\W*$`)
 
-// readMean computes over all things what the question has the words of, where the draft takes a word for a name: "what
-// is the average ticket price" of Ticket(price).average().
+// readMean computes over all things, or those in a place, what the question has the words of, where the draft takes a
+// word for a name or a kind: "what is the average ticket price" of Ticket(price).average(), and the average salary in A
+// of Salary(department="A").average().
 func (r *repairer) readMean() {
 	m := meanForm.FindStringSubmatch(r.question)
 	isName := func(c *graphv1.QueryClause) bool { return c.GetValues() != nil }
 	isKind := m != nil && strings.EqualFold(typeOf(r.plan.GetClauses()[0]), m[1]) // Salary().average()
-	if group, _ := r.findGroup(); m == nil || group != "" ||
-		!isKind && !slices.ContainsFunc(r.plan.GetClauses(), isName) {
+	isDrafted := isKind || m != nil && m[3] == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
+	if group, _ := r.findGroup(); group != "" || !isDrafted {
 		return
 	}
 	before := r.describePlan()
@@ -89,13 +90,16 @@ func (r *repairer) readMean() {
 	if m[2] != "" {
 		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(singularOf(m[2])))))
 	}
+	if m[3] != "" {
+		b.add(matchClause(newPattern(v, "in", entityTerm(m[3]))))
+	}
 	function := graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
 	if !meanQuestion.MatchString(r.question) {
 		function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
 	}
 	b.plan.Result = &graphv1.QueryResult{Variable: b.get(v, m[1]), Function: function}
 	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), b.plan.GetResult()
-	r.editPlan(before, "the question computes it of all")
+	r.editPlan(before, "the question computes it of all that have it")
 }
 
 // functionOfEach returns what the question wants computed of each group.

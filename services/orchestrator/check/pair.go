@@ -122,6 +122,24 @@ func (c *Checker) JudgeMentions(ctx context.Context, q *question.Question, text 
 	return []*Finding{slices.MaxFunc(found, func(a, b *Finding) int { return rank(a) - rank(b) })}, nil
 }
 
+// kindForm is "is A a B".
+var kindForm = regexp.MustCompile(`(?i)^(?:is|was) (\S.*?) an? (?-i:(\p{Ll}[\p{Ll}-]*))\W*$`)
+
+// JudgeKind judges whether a name is of the kind that a question asks for: "is A a B". Of others it returns no finding.
+func (c *Checker) JudgeKind(ctx context.Context, q *question.Question, text string,
+	options *retrieverv1.GroundingOptions) ([]*Finding, error) {
+	m := kindForm.FindStringSubmatch(text)
+	if m == nil {
+		return nil, nil
+	}
+	names, err := c.findMentions(ctx, q, text)
+	if err != nil || !slices.ContainsFunc(names, func(n mention) bool { return n.text == m[1] }) {
+		return nil, err
+	}
+	return c.JudgeTriples(ctx, q, text, []*graphv1.Triple{{Subject: m[1], Relation: "instance of", Object: m[2]}},
+		options)
+}
+
 // mostReadings is how many pairs of names a text may hold for its claim to be read off them.
 const mostReadings = 3
 

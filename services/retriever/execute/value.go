@@ -76,12 +76,7 @@ func lastDay(d kgtext.Date) string {
 
 // Comparable reports whether a literal can be compared by value: it is a number or a date.
 func Comparable(text string, kind store.Kind) bool {
-	if kind == store.Number || kind == store.Quantity || kind == store.Date {
-		return true
-	}
-	v := parseValue(text)
-	isName := strings.Contains(v.unit, " ") && !strings.Contains(v.unit, " per ") // 12 Elm Road
-	return v.isNumber && !isName || v.isDate
+	return kind == store.Number || kind == store.Quantity || kind == store.Date || kgtext.IsComparable(text)
 }
 
 // chooseSort returns how most values of a variable are compared; day is whether a value that they

@@ -96,10 +96,10 @@ type Term struct {
 func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question string, plan *graphv1.QueryPlan,
 	topics []store.EntityID) ([]Term, []Pattern, error) {
 	e := &explorer{ctx: ctx, snap: snap, encoder: encoder, plan: plan, question: question,
-		domains: map[string][]store.EntityID{}, links: map[string][]store.EntityID{}, valued: map[string]bool{},
+		valued: kgtext.ValuedVariables(plan), domains: map[string][]store.EntityID{},
+		links: map[string][]store.EntityID{}, ofName: map[string][]store.EntityID{},
 		vectors: map[string][]float32{}, cosines: map[store.RelationID]map[string]float32{},
 		bound: map[string][]store.RelationID{}, named: map[string][]store.RelationID{},
-		ofName: map[string][]store.EntityID{},
 		starts: map[walk.Step][]store.EntityID{}}
 	e.findTypes()
 	if err := e.findUniform(); err != nil {
@@ -114,7 +114,6 @@ func Plan(ctx context.Context, snap Snapshot, encoder link.Encoder, question str
 	if err := e.narrowByType(); err != nil {
 		return nil, nil, err
 	}
-	e.markValued()
 	if err := e.explore(); err != nil {
 		return nil, nil, err
 	}

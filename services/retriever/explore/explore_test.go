@@ -592,6 +592,26 @@ func TestWhoHasTheLeastOfANumberIsFoundByTheNumber(t *testing.T) {
 	}
 }
 
+func TestWhatHasAValueIsNoValueOfAnother(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Research", "in use since", "2014"}, [3]string{"Mara Vell", "team", "Research"},
+		[3]string{"Mara Vell", "salary", "82"}, [3]string{"Per Holm", "salary", "71"},
+		[3]string{"Per Holm", "team", "Sales"})
+	for function, want := range map[graphv1.QueryFunction]string{
+		graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:     "team",
+		graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED: "^in use since",
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "n", Function: function},
+			Clauses: []*graphv1.QueryClause{match(variable("x"), "in", entity("Research")),
+				match(variable("x"), "salary", variable("n"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "What is the salary in Research?",
+			plan, nil)
+		if err != nil || show(g, patterns[0]) != want {
+			t.Errorf("%v: got %q, %v; want %q", function, show(g, patterns[0]), err, want)
+		}
+	}
+}
+
 func TestWhatHasTheOccupationOfAKindIsMeant(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Mara Vell", "occupation", "politician"},

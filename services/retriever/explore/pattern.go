@@ -234,9 +234,10 @@ func (e *explorer) stepsOf(c Candidate) []*graphv1.RelationStep {
 }
 
 // findMisfits returns what is taken from the score of a relation that cannot be meant: to what identifies, where values
-// are compared or counted; to dates and numbers, where the question asks who; to times, where it asks for a place; to a
-// measure of what the plan counts, such as the floor area where floors are counted; to what was so before, unless the
-// question asks for that; of one of several by its number, where the question has none: "1st runway length".
+// are compared or counted; to dates and numbers, where the question asks who, or the plan for what has a value; to
+// times, where it asks for a place; to a measure of what the plan counts, such as the floor area where floors are
+// counted; to what was so before, unless the question asks for that; of one of several by its number, where the
+// question has none: "1st runway length".
 func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 	asksWho, asksPlace := kgtext.AsksWho(e.question) && e.isAsked(o), kgtext.AsksPlace(e.question) && e.isAsked(o)
 	asksFormer, kin := kgtext.SaysFormer(e.question), kgtext.Kin(o.phrase, false)
@@ -244,11 +245,14 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 		rank := c.GetRank()
 		return rank.GetCount() && rank.GetVariable() == o.pattern.GetEnd().GetVariable()
 	})
+	isThing := o.start == nil && o.end != nil && // what has a salary is no number
+		kgtext.HasValue(e.plan, o.pattern.GetStart().GetVariable(), e.valued)
 	return func(c Candidate) float32 {
 		name := e.lastName(c)
 		switch {
 		case (counts || e.valued[o.pattern.GetEnd().GetVariable()]) && identifierForm.MatchString(kgtext.Fold(name)),
-			asksWho && c.Comparable > 0.5, asksPlace && (kgtext.IsTime(name) || timeForm.MatchString(name)),
+			(asksWho || isThing) && c.Comparable > 0.5,
+			asksPlace && (kgtext.IsTime(name) || timeForm.MatchString(name)),
 			counts && kgtext.MeasuresOther(o.phrase, name):
 			return 1
 		case asksFormer != kgtext.SaysFormer(name):

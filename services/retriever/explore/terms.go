@@ -9,7 +9,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
-	"github.com/triplemesh/triplemesh/services/retriever/execute"
 	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/vector"
@@ -344,34 +343,6 @@ func (e *explorer) lookUp(names ...string) (relations []store.RelationID) {
 		}
 	}
 	return relations
-}
-
-// markValued marks the variables that must be numbers or dates.
-func (e *explorer) markValued() {
-	for _, c := range e.plan.GetClauses() {
-		if cond := c.GetCondition(); cond != nil {
-			text, other := cond.GetValue(), cond.GetOtherVariable()
-			switch {
-			case other != "" && cond.GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL: // so may be names
-			case other != "":
-				e.valued[cond.GetVariable()], e.valued[other] = true, true
-			case text == "" || execute.Comparable(text, store.Text):
-				e.valued[cond.GetVariable()] = true
-			}
-		}
-		if r := c.GetRank(); r != nil && !r.GetCount() {
-			e.valued[r.GetVariable()] = true
-		}
-	}
-	switch r := e.plan.GetResult(); r.GetFunction() {
-	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE,
-		graphv1.QueryFunction_QUERY_FUNCTION_MINIMUM, graphv1.QueryFunction_QUERY_FUNCTION_MAXIMUM,
-		graphv1.QueryFunction_QUERY_FUNCTION_DIFFERENCE:
-		e.valued[r.GetVariable()] = true
-		if v := r.GetOtherVariable(); v != "" {
-			e.valued[v] = true
-		}
-	}
 }
 
 // domainOf returns what a term can be; nil if it can be anything.

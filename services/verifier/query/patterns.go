@@ -164,7 +164,8 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	if best.GetJoins() {
 		fit = min(1, fit+0.25)
 	}
-	if phrase == "in" && len(candidates) == 1 {
+	if phrase == "in" && (len(candidates) == 1 || isOnlySubject(best, candidates) &&
+		kgtext.HasValue(x.draft, p.GetStart().GetVariable(), x.valued)) {
 		fit = max(fit, 0.55) // the place has no other relation
 	}
 	if x.isOnlyColumn(p, candidates) {
@@ -258,6 +259,12 @@ func (x *alignment) lacks(phrase string, p *graphv1.QueryPattern) string {
 		return fmt.Sprintf("the knowledge graph has no number or date for %q here", phrase)
 	}
 	return fmt.Sprintf("the knowledge graph has no relation for %q here", phrase)
+}
+
+// isOnlySubject reports whether nothing has what a pattern ends in as its object but by one relation.
+func isOnlySubject(best *graphv1.RelationCandidate, candidates []*graphv1.RelationCandidate) bool {
+	return !isInverse(best) && !slices.ContainsFunc(candidates,
+		func(c *graphv1.RelationCandidate) bool { return c != best && !isInverse(c) })
 }
 
 // choose returns the first candidate that the pattern can mean.

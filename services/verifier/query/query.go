@@ -81,7 +81,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	patterns []*graphv1.PatternCandidates) Aligned {
 	x := &alignment{Config: a.cfg, question: question, draft: draft, terms: map[string]*graphv1.TermCandidates{},
 		patterns: map[int]*graphv1.PatternCandidates{}, confidence: 1,
-		plan: &graphv1.QueryPlan{Result: proto.CloneOf(draft.GetResult())}, valued: valuedVariables(draft),
+		plan: &graphv1.QueryPlan{Result: proto.CloneOf(draft.GetResult())}, valued: kgtext.ValuedVariables(draft),
 		ends: map[string]*graphv1.RelationCandidate{}, literals: map[string]bool{}, columns: map[string]string{},
 		dropped: map[int]bool{}, turned: map[string]bool{}, chosen: map[int]*graphv1.RelationCandidate{}}
 	x.draft = proto.CloneOf(draft)
@@ -111,38 +111,6 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkKin()
 	x.checkPeriods()
 	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
-}
-
-// valuedVariables are the variables that must be numbers or dates.
-func valuedVariables(plan *graphv1.QueryPlan) map[string]bool {
-	valued := map[string]bool{}
-	for _, c := range plan.GetClauses() {
-		if cond := c.GetCondition(); cond != nil {
-			_, isDate := kgtext.ParseDate(cond.GetValue())
-			_, isNumber := kgtext.ParseQuantity(cond.GetValue())
-			v := cond.GetOtherVariable()
-			switch {
-			case v != "" && cond.GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_EQUAL: // so may be names
-			case v != "":
-				valued[cond.GetVariable()], valued[v] = true, true
-			case cond.GetValue() == "" || isDate || isNumber:
-				valued[cond.GetVariable()] = true
-			}
-		}
-		if r := c.GetRank(); r != nil && !r.GetCount() {
-			valued[r.GetVariable()] = true
-		}
-	}
-	switch r := plan.GetResult(); r.GetFunction() {
-	case graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, graphv1.QueryFunction_QUERY_FUNCTION_COUNT,
-		graphv1.QueryFunction_QUERY_FUNCTION_EXISTS:
-	default:
-		valued[r.GetVariable()] = true
-		if v := r.GetOtherVariable(); v != "" {
-			valued[v] = true
-		}
-	}
-	return valued
 }
 
 // align makes the clauses of the plan; it returns why it cannot.

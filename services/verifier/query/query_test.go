@@ -877,6 +877,31 @@ func TestTheOnlyRelationOfAPlaceIsWhereThingsAre(t *testing.T) {
 	}
 }
 
+func TestTheOnlyRelationToAPlaceIsThatOfWhatHasAValue(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "in", entity("Orla")),
+		match(variable("x"), "salary", variable("n"))},
+		Result: &graphv1.QueryResult{Variable: "n", Function: graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	team, home, leader := candidate("team", .34, .23), candidate("home", .3, .2), candidate("leader", .3, .2)
+	leader.Steps[0].Inverse = true
+	for name, c := range map[string]struct {
+		candidates []*graphv1.RelationCandidate
+		isSure     bool
+	}{
+		"beside those of the place": {[]*graphv1.RelationCandidate{team, leader}, true},
+		"of several to it":          {[]*graphv1.RelationCandidate{team, home}, false},
+		"one of the place":          {[]*graphv1.RelationCandidate{leader, team}, false},
+	} {
+		got := query.New(query.DefaultConfig()).Align("what is the average salary in Orla", plan, terms,
+			[]*graphv1.PatternCandidates{{Candidates: c.candidates},
+				{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("salary", 1, .9, numbers)}}})
+		if (got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestTheOnlyRelationThatTheWordsFitIsSure(t *testing.T) {
 	t.Parallel()
 	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
