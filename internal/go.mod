@@ -7,6 +7,7 @@ require (
 	github.com/cucumber/gherkin/go/v33 v33.0.0
 	github.com/cucumber/messages/go/v28 v28.0.0
 	github.com/failsafe-go/failsafe-go v0.9.8
+	github.com/gertd/go-pluralize v0.2.1
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/hbollon/go-edlib v1.7.0

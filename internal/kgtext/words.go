@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/gertd/go-pluralize"
 )
 
 // little are words that say nothing of a relation.
@@ -105,6 +108,23 @@ func SameNoun(a, b string) bool {
 		return ends && one == stem+"y" || many == one+"e" && hissing.MatchString(one)
 	}
 	return a == b || isPlural(a, b) || isPlural(b, a)
+}
+
+// nouns knows the plurals of English nouns.
+var nouns = sync.OnceValue(func() *pluralize.Client {
+	c := pluralize.NewClient()
+	for _, word := range strings.Fields("cache lens headache") {
+		c.AddIrregularRule(word, strings.TrimSuffix(word, "e")+"es")
+	}
+	return c
+})
+
+// Singular returns one of what a plural names: "city" of "cities". Other nouns stay as they are.
+func Singular(noun string) string {
+	if !nouns().IsPlural(noun) {
+		return noun
+	}
+	return nouns().Singular(noun)
 }
 
 // hissing matches nouns of which the plural ends in es.

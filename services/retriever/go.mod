@@ -33,6 +33,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/gertd/go-pluralize v0.2.1 // indirect
+
 require (
 	buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go v1.36.12-20260825204119-511051f7f437.2 // indirect
 	cel.dev/cel-go v0.32.0 // indirect

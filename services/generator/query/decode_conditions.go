@@ -131,7 +131,7 @@ func isKind(words, kind string) bool {
 	if at := strings.LastIndex(words, " "); at > 0 && kgtext.IsParticiple(words[at:]) {
 		words = words[:at]
 	}
-	return words == kind || words == kind+"s" || words == kind+"es" || words == strings.TrimSuffix(kind, "y")+"ies"
+	return words == kind || kgtext.Singular(words) == kind
 }
 
 // chooseBest adds what "most states" or "largest state" in the place of a name selects.

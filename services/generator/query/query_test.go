@@ -538,7 +538,7 @@ func TestRepair(t *testing.T) {
 			"?film type → film; ?film director → Mara Vell; ?film cast → Per Holm; is there any"},
 		{"the kind that most things have", "Which instrument is played by the most people?",
 			`Instrument(made_by="most people").get("name")`,
-			"?thing type → people; ?thing instrument played → ?instrument_played; " +
+			"?thing type → person; ?thing instrument played → ?instrument_played; " +
 				"most ?thing for each ?instrument_played; ?instrument_played"},
 		{"… where most things are", "In which continent are the fewest countries?",
 			`Country().least("number of countries")`,

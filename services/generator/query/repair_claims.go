@@ -150,7 +150,7 @@ func (r *repairer) readList() {
 	}
 	before := r.describePlan()
 	const v = "thing"
-	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(v, TypeRelation, entityTerm(singularOf(m[1])))),
+	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(v, TypeRelation, entityTerm(kgtext.Singular(m[1])))),
 		matchClause(newPattern(v, m[2], entityTerm(m[3])))}
 	r.plan.Result = &graphv1.QueryResult{Variable: v}
 	r.editPlan(before, "the question asks what does so to "+m[3])

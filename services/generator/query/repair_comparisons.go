@@ -175,8 +175,8 @@ func (r *repairer) readCounts() {
 			counted = append(counted, b.attribute(owner, things))
 			continue
 		}
-		v := b.variable(singularOf(things))
-		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(singularOf(things)))))
+		v := b.variable(kgtext.Singular(things))
+		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(kgtext.Singular(things)))))
 		b.add(matchClause(newPattern(v, verb, entityTerm(clean(name)))))
 		counted = append(counted, v)
 	}

@@ -86,9 +86,9 @@ func (r *repairer) readMean() {
 	}
 	before := r.describePlan()
 	b := newBuilder()
-	v := b.variable(cmp.Or(singularOf(m[2]), "thing"))
+	v := b.variable(cmp.Or(kgtext.Singular(m[2]), "thing"))
 	if m[2] != "" {
-		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(singularOf(m[2])))))
+		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(kgtext.Singular(m[2])))))
 	}
 	if m[3] != "" {
 		b.add(matchClause(newPattern(v, "in", entityTerm(m[3]))))

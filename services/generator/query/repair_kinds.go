@@ -320,8 +320,8 @@ func (r *repairer) countOfNamed() {
 	before := r.describePlan()
 	b := newBuilder()
 	if kind, isThere := strings.CutSuffix(m[1], " are"); isThere { // "how many employees are in A"
-		b.plan.Result.Variable = b.variable(singularOf(kind))
-		b.pattern(b.plan.Result.Variable, TypeRelation, entityTerm(singularOf(kind)), false)
+		b.plan.Result.Variable = b.variable(kgtext.Singular(kind))
+		b.pattern(b.plan.Result.Variable, TypeRelation, entityTerm(kgtext.Singular(kind)), false)
 		b.pattern(b.plan.Result.Variable, "in", entityTerm(clean(m[2])), false)
 	} else {
 		v := b.variable("thing")
@@ -343,14 +343,14 @@ func (r *repairer) countKind() {
 	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 &&
 		(typeOf(c) == "count" || typeOf(c) == "number") {
 		before := kgtext.DescribeClause(c)
-		c.GetMatch().End = entityTerm(singularOf(m[1])) // Count() of "how many towns are there"
+		c.GetMatch().End = entityTerm(kgtext.Singular(m[1])) // Count() of "how many towns are there"
 		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "these are counted")
 		return
 	}
 	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 && typeOf(c) != "" &&
 		!kgtext.SameNoun(m[1], typeOf(c)) && m[1] != "movies" {
 		r.insert(1, "the question counts "+m[1], matchClause(newPattern(c.GetMatch().GetStart().GetVariable(),
-			TypeRelation, entityTerm(singularOf(m[1])))))
+			TypeRelation, entityTerm(kgtext.Singular(m[1])))))
 		return
 	}
 	names := c.GetValues().GetEntities()

@@ -113,7 +113,7 @@ func (r *repairer) readCount(things, phrase, most string, said *graphv1.QueryPat
 	before := r.describePlan()
 	of := newBuilder().variable(phrase)
 	r.plan.Clauses = []*graphv1.QueryClause{
-		matchClause(newPattern(counted, TypeRelation, entityTerm(singularOf(things))))}
+		matchClause(newPattern(counted, TypeRelation, entityTerm(kgtext.Singular(things))))}
 	if said != nil {
 		r.plan.Clauses = append(r.plan.Clauses, matchClause(said))
 	}
@@ -153,7 +153,7 @@ func (r *repairer) kindOfCounted() {
 	if !found || kind == "" || fact.GetStart().GetVariable() != group {
 		return
 	}
-	before, same := r.describePlan(), r.onlyOfKind(singularOf(kind), rank.GetVariable())
+	before, same := r.describePlan(), r.onlyOfKind(kgtext.Singular(kind), rank.GetVariable())
 	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
 		p := c.GetMatch()
 		name := p.GetEnd().GetEntity()
@@ -182,7 +182,7 @@ func (r *repairer) kindOfCounted() {
 		}
 		i := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() == rank })
 		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i, matchClause(newPattern(rank.GetVariable(), TypeRelation,
-			entityTerm(singularOf(kind)))))
+			entityTerm(kgtext.Singular(kind)))))
 	}
 	if r.describePlan() != before {
 		r.editPlan(before, "the question counts "+kind)
@@ -201,13 +201,4 @@ func (r *repairer) onlyOfKind(kind, besides string) string {
 		return ""
 	}
 	return variable
-}
-
-// singularOf returns one of what a plural names: the comedy of comedies.
-func singularOf(noun string) string {
-	if stem, found := strings.CutSuffix(noun, "ies"); found && !strings.HasSuffix(noun, "movies") &&
-		!strings.HasSuffix(noun, "series") {
-		return stem + "y"
-	}
-	return strings.TrimSuffix(noun, "s")
 }

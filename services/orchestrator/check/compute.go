@@ -142,11 +142,7 @@ func readCount(c *verifierv1.ClaimToJudge) (operation, bool) {
 	}
 	o := operation{question: "how many " + m[3] + " " + relation + " " + subject, word: "number",
 		least: math.Inf(-1), most: math.Inf(1)}
-	kind := strings.TrimSuffix(m[3], "s")
-	if of, ok := strings.CutSuffix(m[3], "ies"); ok {
-		kind = of + "y"
-	}
-	o.draft = fmt.Sprintf("%s(%s=%q).count()", notWord.ReplaceAllString(kind, "_"),
+	o.draft = fmt.Sprintf("%s(%s=%q).count()", notWord.ReplaceAllString(kgtext.Singular(m[3]), "_"),
 		notWord.ReplaceAllString(relation, "_"), subject)
 	n, err := strconv.ParseFloat(m[2], 64)
 	if err != nil {

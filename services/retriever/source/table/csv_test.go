@@ -275,8 +275,11 @@ func TestPropose(t *testing.T) {
 
 func TestProposeNames(t *testing.T) {
 	for name, c := range map[string]struct{ text, key, want string }{
-		"a column of titles, if the key has codes":        {"course,room,title\nC1,A,Logic\nC2,A,Sets\n", "", "title"},
-		"one of names, if the key has numbers":            {"id,full_name\n1,Ann\n2,Bob\n", "id", "full_name"},
+		"a column of titles, if the key has codes": {"course,room,title\nC1,A,Logic\nC2,A,Sets\n", "", "title"},
+		"one of names, if the key has numbers":     {"id,full_name\n1,Ann\n2,Bob\n", "id", "full_name"},
+		"one of names, if the key has codes in capitals": {"code,ward_name\nCAR,Hearts\nNEU,Nerves\n", "",
+			"ward_name"},
+		"none, if the key has other words in capitals":    {"band,title\nABBA,Arrival\nKISS,Dynasty\n", "", ""},
 		"none, if names repeat":                           {"id,name\nK1,Ann\nK2,Ann\n", "", ""},
 		"none, if a row has none":                         {"id,name\nK1,Ann\nK2,\n", "", ""},
 		"none, if the key has names":                      {"town,title\nRome,A\nBonn,B\n", "", ""},
@@ -419,7 +422,9 @@ func TestKindOf(t *testing.T) {
 		{"animals.csv", []string{"name"}, "animal"},
 		{"data/Animals.tsv.gz", []string{"", "id", "name"}, "animal"},
 		{"zoo-animals_2024.csv", []string{"name"}, "animal"},
-		{"people.csv", []string{"name"}, "person"},
+		{"people.csv", []string{"name"}, "person"}, {"cities.csv", []string{"name"}, "city"},
+		{"buses.csv", []string{"name"}, "bus"}, {"data.csv", []string{"name"}, ""},
+		{"lenses.csv", []string{"name"}, "lens"}, {"caches.csv", []string{"name"}, "cache"},
 		{"companies.csv", []string{"title"}, "company"},
 		{"Branches (2).csv", []string{"title"}, "branch"},
 		{"houses.csv", []string{"title"}, "house"},
@@ -429,6 +434,7 @@ func TestKindOf(t *testing.T) {
 		{"2024-results.csv", []string{"name"}, ""},
 		{"items.csv", []string{"name"}, ""}, {"teachers.csv", []string{"id", "full_name"}, "teacher"},
 		{"a.csv", []string{"customerId"}, "customer"},
+		{"appointments.csv", []string{"appt_no"}, "appointment"}, {"visits.csv", []string{"appt_no"}, "appt"},
 		{"order_items.csv", []string{"order item"}, "order item"},
 		{"2024.csv", []string{"name"}, ""},
 		{"", []string{"name"}, ""},

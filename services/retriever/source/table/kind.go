@@ -23,19 +23,26 @@ var unkind = regexp.MustCompile(`(?i)(?:(?:^|[ _-]+)(?:(?:full |first |last |giv
 var kindForm = regexp.MustCompile(`^[\pL'-]+(?: [\pL'-]+){0,2}$`)
 
 // KindOf returns what the rows of a file are, in lower case: "mountain". The first of the headings of their keys and
-// names that says it counts ("customer" of "customer_id"), else a name of the file in the plural ("animal" of
-// "zoo-animals.csv"). It is empty if none does. Each row is then an instance of that.
+// names that says it counts ("customer" of "customer_id"), unless it is short for that of the file ("appt_no"), else a
+// name of the file in the plural ("animal" of "zoo-animals.csv"). It is empty if none does. Each row is then an
+// instance of that.
 func KindOf(file string, headings ...string) string {
 	ofFile := kindOfFile(file)
 	for _, heading := range headings {
 		if ofFile != "" && heading == ofFile {
 			break
 		}
-		if kind := kindOfHeading(heading); kind != "" {
+		if kind := kindOfHeading(heading); kind != "" && !abbreviates(kind, ofFile) {
 			return kind
 		}
 	}
 	return ofFile
+}
+
+// abbreviates reports whether a word is short for another, of which it has some letters: "appt" for "appointment".
+func abbreviates(short, word string) bool {
+	letters := regexp.MustCompile("^" + strings.Join(strings.Split(short, ""), ".*"))
+	return len(short) <= 4 && len(short) < len(word) && letters.MatchString(word)
 }
 
 func kindOfHeading(heading string) string {
@@ -47,12 +54,9 @@ func kindOfHeading(heading string) string {
 	return kind
 }
 
-// pluralFile is a word in the plural at the end of a file's name.
-var pluralFile = regexp.MustCompile(`\pL{2,}[^\PLsui]s$`)
-
 // ofFiles are plurals that say what files have, not what their rows are.
 var ofFiles = strings.Fields("facts triples details values lists tables files exports imports contents samples tests " +
-	"examples results columns cells reports statistics stats outputs inputs dumps backups news series species")
+	"examples results columns cells reports statistics stats outputs inputs dumps backups news series species data")
 
 // kindOfFile returns what the rows of a file are by its name.
 func kindOfFile(file string) string {
@@ -61,22 +65,11 @@ func kindOfFile(file string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	word := words[len(words)-1]
-	if i := slices.Index([]string{"people", "children"}, word); i >= 0 {
-		return []string{"person", "child"}[i]
-	}
-	if !pluralFile.MatchString(word) || slices.Contains(ofFiles, word) {
+	plural := words[len(words)-1]
+	word := kgtext.Singular(plural)
+	if word == plural || len(plural) < 4 || slices.Contains(ofFiles, plural) {
 		return ""
 	}
-	if base, found := strings.CutSuffix(word, "ies"); found && len(base) > 3 {
-		return base + "y"
-	}
-	for _, ending := range []string{"ches", "shes", "sses", "xes"} {
-		if strings.HasSuffix(word, ending) {
-			return strings.TrimSuffix(word, "es")
-		}
-	}
-	word = strings.TrimSuffix(word, "s")
 	if word == "item" && len(words) > 1 {
 		return words[len(words)-2] + " " + word // of an order, which it is not
 	}

@@ -102,7 +102,7 @@ func (p *Proposal) codes() int {
 // areCodes reports whether all cells are codes, such as "CS101" and 17.
 func (c Column) areCodes() bool {
 	for value := range c.values {
-		if code := codeOf(value); !codeForm.MatchString(code) || strings.ContainsAny(code, "./") {
+		if code := codeOf(value); !c.isCode(code) || strings.ContainsAny(code, "./") {
 			return false
 		}
 	}

@@ -199,7 +199,7 @@ func summarize(heading string, cells []string) Column {
 		filled = append(filled, cell)
 		c.values[cell] = true
 		c.words += len(strings.Fields(cell))
-		if codeForm.MatchString(cell) {
+		if c.isCode(cell) {
 			c.coded++
 		}
 		c.Example = cmp.Or(c.Example, cell)
@@ -388,10 +388,17 @@ func (p *Proposal) warn(headings []string, ragged, garbled []int) {
 }
 
 var (
-	// codeForm matches a word with a digit, such as "CS101" and "B-17", nameHeading the heading of a column of names.
+	// codeForm matches a word with a digit, such as "CS101" and "B-17", symbolForm one in capitals, such as "CARD",
+	// nameHeading the heading of a column of names.
 	codeForm    = regexp.MustCompile(`^[\pL_.:/-]*\d[\pL\d_.:/-]*$`)
+	symbolForm  = regexp.MustCompile(`^\p{Lu}[\p{Lu}_.:/-]*$`)
 	nameHeading = regexp.MustCompile(`(?i)(?:^|[ _-])(?:names?|titles?|labels?)$`)
 )
+
+// isCode reports whether a cell is a code: it has a digit, or is in capitals in a column whose heading says codes.
+func (c Column) isCode(cell string) bool {
+	return codeForm.MatchString(cell) || symbolForm.MatchString(cell) && keyWords.MatchString(c.Heading)
+}
 
 // chooseNames takes the first column of names that tells all rows apart, if the key has codes.
 func (p *Proposal) chooseNames() {
