@@ -116,12 +116,11 @@ func isNamesake(words, question string) bool {
 func cutKind(ground *graphv1.GroundGraph, before, name string) string {
 	before = strings.TrimSpace(before)
 	last := before[strings.LastIndex(before, " ")+1:]
-	isKind := func(t *graphv1.ScoredTriple) bool {
-		return slices.Contains(TypeRelations(), t.GetTriple().GetRelation()) &&
-			t.GetTriple().GetSubject() == name && SameNoun(Fold(t.GetTriple().GetObject()), last)
-	}
-	if slices.ContainsFunc(groundTriples(ground), isKind) {
-		return strings.TrimSuffix(before, last)
+	for _, t := range groundTriples(ground) {
+		if slices.Contains(TypeRelations(), t.GetTriple().GetRelation()) && t.GetTriple().GetSubject() == name &&
+			SameNoun(Fold(t.GetTriple().GetObject()), last) {
+			return strings.TrimSuffix(before, last)
+		}
 	}
 	return before
 }

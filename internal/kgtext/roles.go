@@ -142,7 +142,7 @@ var roleWords = strings.NewReplacer("named after", "", "passed away", "died", "h
 // area.
 func findRoles(text string) (found []role) {
 	isBehind := false // the last role
-	text = roleWords.Replace(Fold(SplitCamelCase(text)))
+	text = roleWords.Replace(Fold(SplitIdentifiers(text)))
 	for word := range strings.FieldsSeq(text) {
 		own := roles[word]
 		if isBehind && len(own) > 0 && own[0].group == "measure" && found[len(found)-1].group == "measure" {
@@ -225,7 +225,7 @@ func otherRole(question, topic string, steps, last []*graphv1.RelationStep) stri
 	var said []role
 	for i, s := range steps {
 		words, isLast := VerbaliseRelation(s.GetRelation()), i >= len(steps)-len(last)
-		if lead := FindLead(s.GetRelation()); isLast && lead != "" && asksMembers.MatchString(question) {
+		if lead := FindOtherLead(question, s.GetRelation()); isLast && lead != "" {
 			return lead
 		}
 		isTurned := s.GetInverse() != endsWithOf(words) && !ownsForm.MatchString(s.GetRelation())
@@ -254,13 +254,21 @@ func otherRole(question, topic string, steps, last []*graphv1.RelationStep) stri
 var inLaw = regexp.MustCompile(`(?i)\bin[- ]laws?\b`)
 
 var (
-	// asksMembers is a question for all who belong to something: "who is in the team A", "who works at A".
-	asksMembers = regexp.MustCompile(`(?i)^who (?:all |else )?(?:(?:is|are|was|were) (?:all )?(?:in|on)|` +
-		`(?:works?|worked) (?:in|on|for|at|with)|belongs? to) `)
+	// asksMembers is "who is in the team A", "which doctors work at A".
+	asksMembers = regexp.MustCompile(`(?i)^(?:who|(?:which|what) \pL+s) (?:all |else )?` +
+		`(?:(?:is|are|was|were) (?:all )?(?:in|on)|(?:works?|worked) (?:in|on|for|at|with)|belongs? to) `)
 	// leadForm is one who is before the others: "team lead", "head of department".
 	leadForm = regexp.MustCompile(`(?i)\b(?:lead|leader|head|manager|chief|boss|chair|captain|ceo|director|founder|` +
 		`owner|president)\b`)
 )
+
+// FindOtherLead is FindLead if a question is for all who belong to something, and not for the lead.
+func FindOtherLead(question, relation string) string {
+	if lead := FindLead(relation); asksMembers.MatchString(question) && !SharesWord(lead, question) {
+		return lead
+	}
+	return ""
+}
 
 // FindLead returns the word of a relation for one who is before the others: "head" of "head ranger"; empty if there is
 // none.
@@ -293,7 +301,7 @@ var formerForm = regexp.MustCompile(`(?i)\b(?:previous(?:ly)?|former(?:ly)?)\b|`
 	`^(?:who|(?:which|what) \p{L}+) used to\b|\bdid\b.*\buse to\b|\bbefore\W*$`)
 
 // SaysFormer reports whether a question asks for what was so before, or a relation says that.
-func SaysFormer(text string) bool { return formerForm.MatchString(SplitCamelCase(text)) }
+func SaysFormer(text string) bool { return formerForm.MatchString(SplitIdentifiers(text)) }
 
 // pastForm is a verb in the past tense, as far as its ending or an auxiliary tells.
 var pastForm = regexp.MustCompile(`(?i)\b(?:did|was|were|had|been|\p{L}{2,}ed)\b`)

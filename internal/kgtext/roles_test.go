@@ -53,6 +53,8 @@ func TestOtherRole(t *testing.T) {
 		{"who published it", "Who is the publisher of Anna Lind?", "author", "writer"},
 		{"who translated it", "Who translated Anna Lind?", "Author", "writer"},
 		{"a lead, where members are asked for", "Who is in the Anna Lind team?", "team lead", "lead"},
+		{"a lead of a kind", "Which doctors work in Anna Lind?", "head_doctor", "head"},
+		{"leads themselves", "Which heads work in Anna Lind?", "head_doctor", ""},
 		{"who works there", "Who works on Anna Lind?", "^manager of", "manager"},
 		{"members", "Who is in the Anna Lind team?", "^member of", ""},
 		{"a lead, where one is asked for", "Who is the head of Anna Lind?", "team lead", ""},

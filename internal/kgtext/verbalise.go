@@ -86,15 +86,16 @@ func splitIdentifier(s string) string {
 	if identifier {
 		spaced = splitCapitals(spaced)
 	}
-	return strings.Join(strings.Fields(SplitCamelCase(spaced)), " ")
+	return strings.Join(strings.Fields(SplitIdentifiers(spaced)), " ")
 }
 
 // camelCase begins an identifier of several words: "birthPlace", and neither "iPhone" nor "YouTube".
 var camelCase = regexp.MustCompile(`\b\p{Ll}{2,}\p{Lu}\p{L}*`)
 
-// SplitCamelCase splits the words of a text that are identifiers in camelCase. Most texts have none, which is seen
-// sooner without the expression.
-func SplitCamelCase(text string) string {
+// SplitIdentifiers splits the words of a text that are identifiers in camelCase or snake_case. Most texts have none,
+// which is seen sooner without the expression.
+func SplitIdentifiers(text string) string {
+	text = strings.ReplaceAll(text, "_", " ")
 	var before rune
 	for _, r := range text {
 		if unicode.IsUpper(r) && unicode.IsLower(before) {

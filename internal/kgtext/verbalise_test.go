@@ -73,3 +73,17 @@ func FuzzRelation(f *testing.F) {
 		}
 	})
 }
+
+func TestSplitIdentifiers(t *testing.T) {
+	for text, want := range map[string]string{
+		"dateOfBirth": "date of birth", "date_of_birth": "date of birth", "": "",
+		"the YouTube of an iPhone": "the YouTube of an iPhone",
+	} {
+		if got := SplitIdentifiers(text); got != want {
+			t.Errorf("%q is split into %q, want %q", text, got, want)
+		}
+	}
+	if !SaysFormer("previous_club") || !IsLength("running_time") {
+		t.Error("words joined by underscores are not told apart")
+	}
+}

@@ -16,7 +16,7 @@ var little = strings.Fields("a an the of in on at by to for from with is was are
 
 // contentWords returns the words of a text, folded, without little ones.
 func contentWords(text string) []string {
-	text = SplitCamelCase(strings.ReplaceAll(text, "_", " "))
+	text = SplitIdentifiers(text)
 	return slices.DeleteFunc(strings.Fields(Fold(text)), func(w string) bool { return slices.Contains(little, w) })
 }
 
@@ -134,7 +134,7 @@ var hissing = regexp.MustCompile(`\pL{2}(?:o|x|z|ch|sh)$`)
 var lengthForm = regexp.MustCompile(`(?i)\b(?:running time|run ?time|duration|length|how long|pages)\b`)
 
 // IsLength reports whether a text is about a length in space or time, by its words.
-func IsLength(text string) bool { return lengthForm.MatchString(SplitCamelCase(text)) }
+func IsLength(text string) bool { return lengthForm.MatchString(SplitIdentifiers(text)) }
 
 var unitForm = regexp.MustCompile(`\([^)]*\)`)
 

@@ -177,7 +177,7 @@ func (e *explorer) classifyEnds(c *Candidate) (mediators []store.EntityID) {
 	return mediators
 }
 
-// typeEnds says what the ends of a candidate are.
+// typeEnds says what the ends of a candidate are. What is of a kind is no number, whatever its name: the order 10248.
 func (e *explorer) typeEnds(c *Candidate) error {
 	if len(e.types) == 0 || c.EndKind != store.Entity {
 		return nil
@@ -186,11 +186,15 @@ func (e *explorer) typeEnds(c *Candidate) error {
 	if err != nil {
 		return err
 	}
-	counts := map[string]int{}
+	counts, typed := map[string]int{}, 0
 	for _, edges := range lists {
+		typed += min(len(edges), 1)
 		for _, edge := range edges {
 			counts[e.snap.EntityName(edge.Entity)]++
 		}
+	}
+	if 2*typed > len(lists) {
+		c.Comparable = 0
 	}
 	c.EndTypes = slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))

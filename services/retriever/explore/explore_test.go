@@ -592,6 +592,20 @@ func TestWhoHasTheLeastOfANumberIsFoundByTheNumber(t *testing.T) {
 	}
 }
 
+func TestWhatIsOfAKindIsNoNumber(t *testing.T) {
+	t.Parallel()
+	for relation, want := range map[string]float32{"type": 0, "room": 1} {
+		g := storetest.NewGraph([3]string{"Mara Vell", "visit", "9001"}, [3]string{"9001", relation, "check-up"})
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(entity("Mara Vell"), "visit", variable("x"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "What visit had Mara Vell?",
+			plan, nil)
+		if err != nil || patterns[0].Candidates[0].Comparable != want {
+			t.Errorf("9001 with a %s: %v, %v; want %v", relation, patterns, err, want)
+		}
+	}
+}
+
 func TestWhatHasAValueIsNoValueOfAnother(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Research", "in use since", "2014"}, [3]string{"Mara Vell", "team", "Research"},

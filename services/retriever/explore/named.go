@@ -156,7 +156,7 @@ func (e *explorer) preferNearest(phrase string, candidates []Candidate) error {
 }
 
 func (e *explorer) lastName(c Candidate) string {
-	return kgtext.SplitCamelCase(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
+	return kgtext.SplitIdentifiers(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
 }
 
 // addCommon makes the relation of most things count for words such as "in", which say nothing of the

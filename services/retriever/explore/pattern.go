@@ -253,7 +253,8 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 		case (counts || e.valued[o.pattern.GetEnd().GetVariable()]) && identifierForm.MatchString(kgtext.Fold(name)),
 			(asksWho || isThing) && c.Comparable > 0.5,
 			asksPlace && (kgtext.IsTime(name) || timeForm.MatchString(name)),
-			counts && kgtext.MeasuresOther(o.phrase, name):
+			counts && kgtext.MeasuresOther(o.phrase, name),
+			kgtext.FindOtherLead(e.question, name) != "":
 			return 1
 		case asksFormer != kgtext.SaysFormer(name):
 			return 0.3
@@ -267,7 +268,8 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 }
 
 // identifierForm is a relation to what identifies and measures nothing.
-var identifierForm = regexp.MustCompile(`\b(?:isbn|issn|ids?|identifier|codes?|(?:tele)?phone|fax|zip|postcode|sku)\b`)
+var identifierForm = regexp.MustCompile(
+	`\b(?:isbn|issn|ids?|identifier|codes?|(?:tele)?phone|fax|zip|postcode|sku)\b| no$`)
 
 // sameRole is added to the score of a relation that says the role of a phrase by another word: the origin of what
 // departs.

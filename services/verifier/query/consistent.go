@@ -87,7 +87,7 @@ func (x *alignment) countsOther(bound *graphv1.RelationCandidate) bool {
 	if kgtext.SharesWord(m[1], relation) {
 		return kgtext.MeasuresOther(m[1], relation)
 	}
-	return !kgtext.SharesRole(m[1], relation) && !amountForm.MatchString(kgtext.SplitCamelCase(relation))
+	return !kgtext.SharesRole(m[1], relation) && !amountForm.MatchString(kgtext.SplitIdentifiers(relation))
 }
 
 // amountForm is a relation to a number of what it does not say.

@@ -328,7 +328,7 @@ func (x *alignment) withoutNames() string {
 
 // saysBeginning reports whether a relation says when something began, by which it is old.
 func saysBeginning(relation string) bool {
-	return beginsForm.MatchString(kgtext.SplitCamelCase(relation))
+	return beginsForm.MatchString(kgtext.SplitIdentifiers(relation))
 }
 
 // beginnings are words of relations to when something began, of which it is old, or went on.

@@ -26,7 +26,7 @@ const surelyMoment = 0.5
 
 // isMoment reports whether a relation says when something began or ended, which is not how long it went on.
 func isMoment(c *graphv1.RelationCandidate) bool {
-	words := kgtext.SplitCamelCase(relationOf(c))
+	words := kgtext.SplitIdentifiers(relationOf(c))
 	return c.GetComparable() > 0.5 && !kgtext.IsLength(words) &&
 		(startForm.MatchString(words) || endForm.MatchString(words))
 }
@@ -34,7 +34,7 @@ func isMoment(c *graphv1.RelationCandidate) bool {
 // isPair reports whether one relation says when something began and the other when it ended: what else their names say
 // is the same, or nothing.
 func isPair(start, end string) bool {
-	start, end = kgtext.SplitCamelCase(start), kgtext.SplitCamelCase(end)
+	start, end = kgtext.SplitIdentifiers(start), kgtext.SplitIdentifiers(end)
 	rest := func(form *regexp.Regexp, name string) []string {
 		return slices.DeleteFunc(kgtext.NewOpenWords(form.ReplaceAllString(name, "")), kgtext.IsTime)
 	}

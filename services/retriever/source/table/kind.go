@@ -46,7 +46,7 @@ func abbreviates(short, word string) bool {
 }
 
 func kindOfHeading(heading string) string {
-	heading = strings.ReplaceAll(kgtext.SplitCamelCase(heading), "_", " ")
+	heading = kgtext.SplitIdentifiers(heading)
 	kind := strings.ToLower(strings.Join(strings.Fields(unkind.ReplaceAllString(strings.TrimSpace(heading), "")), " "))
 	if len(kind) < 3 || !kindForm.MatchString(kind) {
 		return ""
