@@ -76,20 +76,25 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	if isInverse {
 		topic = nearest.GetTriple().GetObject()
 	}
-	asks := question
+	asks, own := question, question
 	if before, behind, found := cutName(question, topic); found {
-		asks = cutKind(ground, before, topic) + " " + behind // its name says nothing of what is asked for
+		asks = before + " " + behind // its name says nothing of what is asked for
+		own = cutKind(ground, before, topic) + " " + behind
 	}
 	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) || // the father by his child
 		isInverse && liesIn.MatchString(asks) && IsPlace(words)
 	saysOther := func(t *graphv1.ScoredTriple) bool {
 		return saysAll(VerbaliseRelation(t.GetTriple().GetRelation()), question)
 	}
+	saysAnother := func(t *graphv1.ScoredTriple) bool {
+		return t.GetTriple().GetRelation() != nearest.GetTriple().GetRelation() && saysOther(t)
+	}
 	switch asked := AskedNumber(question); {
 	case asked != "" && !strings.HasPrefix(asked, "how ") && namesLife(words) && !namesLife(question),
 		LacksKin(question, words), isNamesake(words, question),
 		!isSaid && (hardlyFitsQuestion(ground, question, nearest) ||
-			slices.ContainsFunc(groundTriples(ground), saysOther)):
+			slices.ContainsFunc(groundTriples(ground), saysOther)),
+		IsSaid(words, asks) && !IsSaid(words, own) && slices.ContainsFunc(groundTriples(ground), saysAnother):
 		return nearest.GetTriple()
 	}
 	return nil

@@ -54,12 +54,15 @@ func TestFindUnfit(t *testing.T) {
 	}
 	ground := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
 		fact("7B", "instance of", "class", .24), fact("7B", "teacher", "Mara Vell", .64),
-		fact("Ivo Tarn", "class", "7B", .66)}}}}
+		fact("Ivo Tarn", "class", "7B", .66), fact("Osprey", "instance of", "team", .2),
+		fact("Petra Holm", "team", "Osprey", .2), fact("Osprey", "lead", "Per Holm", .1)}}}}
 	for _, c := range []struct{ question, answer, want string }{
 		{"who teaches class 7B", "Ivo Tarn", "class"}, // the kind of 7B, where another relation is asked for
 		{"who teaches class 7B", "Mara Vell", ""},
 		{"who is in class 7B", "Ivo Tarn", ""},
 		{"which students are in the class 7B", "Ivo Tarn", ""},
+		{"who is in team Osprey", "Petra Holm", ""},
+		{"who is the lead of team Osprey", "Petra Holm", "team"},
 	} {
 		if got := kgtext.FindUnfit(ground, c.question, c.answer).GetRelation(); got != c.want {
 			t.Errorf("%q by %q: unfit %q, want %q", c.question, c.answer, got, c.want)

@@ -42,6 +42,7 @@ type repairer struct {
 	question, lower string
 	plan            *graphv1.QueryPlan
 	edits           []*graphv1.PlanEdit
+	compared        string // the relation whose object was a word of comparison: "created" in "created first"
 }
 
 func (r *repairer) edit(kind graphv1.EditKind, before, after, reason string) {

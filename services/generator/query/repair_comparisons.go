@@ -44,6 +44,11 @@ func (r *repairer) dropComparatives() {
 			return false
 		}
 		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "a word of comparison is no name")
+		phrase, kind := kgtext.DescribeRelation(c.GetMatch()), kindOf(c.GetMatch().GetStart().GetVariable())
+		asks := superlative.ReplaceAllString(r.question, "")
+		if kgtext.SharesWord(phrase, asks) && !kgtext.SharesWord(phrase, kind) {
+			r.compared = phrase
+		}
 		return true
 	})
 }

@@ -238,14 +238,18 @@ func (r *repairer) askKind() {
 	r.editPlan(before, "the question asks for the "+kindOf(root))
 }
 
-// stateAsked is "which orders are open", "how many books are in stock".
+// stateCounted is "how many open orders are there", stateAsked "which orders are open", "how many books are in stock".
+var stateCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}{3,}) \p{Ll}+s (?:are|were) there\W*$`)
 var stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) ` +
 	`((?:in|on|for) (?:stock|use|sale|loan|rent)|\p{Ll}{3,})\W*$`)
 
 // addState says of the things that are asked for what the question says that they are, where the draft has no word of
 // it: "how many books are available" of Book().count().
 func (r *repairer) addState() {
-	m, root := stateAsked.FindStringSubmatch(r.question), r.root()
+	m, root := stateCounted.FindStringSubmatch(r.question), r.root()
+	if m == nil {
+		m = stateAsked.FindStringSubmatch(r.question)
+	}
 	if m == nil || m[1] == "there" || len(kgtext.NewOpenWords(m[1])) == 0 || kgtext.IsListed(r.plan, root) ||
 		kgtext.SharedWords(m[1], r.describePlan()) > 0 {
 		return

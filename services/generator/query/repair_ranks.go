@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -196,7 +197,7 @@ func (r *repairer) addRank() {
 	}
 	v := r.newVariable("date")
 	r.insert(len(r.plan.GetClauses()), "the question asks for the "+strings.ToLower(word),
-		matchClause(newPattern(ranked, "date", variableTerm(v))),
+		matchClause(newPattern(ranked, cmp.Or(r.compared, "date"), variableTerm(v))),
 		rankClause(&graphv1.QueryRank{Variable: v, Descending: mostWord.MatchString(word)}))
 }
 

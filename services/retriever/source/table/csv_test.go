@@ -209,6 +209,9 @@ func TestPropose(t *testing.T) {
 		"the first column of names that tells rows apart": {
 			"rank,name,town,joined\n1,Ann,Rome,2014-03-01\n2,Bob,Rome,\n", "", "name",
 			[]table.Type{table.Number, table.Entity, table.Entity, table.Date}, nil},
+		"the name beside a login": {"username,mail,full_name\nann,a@b,Ann Lee\nbob,b@b,Bob Ray\n", "", "full_name", nil,
+			nil},
+		"a login, if there is no other name": {"id,username\n1,ann\n2,bob\n", "", "username", nil, nil},
 		"a column of codes, if names repeat": {"order_id,who\n7,Ann\n8,Ann\n", "", "order_id",
 			[]table.Type{table.Number, table.Entity}, nil},
 		"no column, if all repeat": {"who,metal,n\nAnn,gold,1\nAnn,gold,2\n", "", "",
@@ -279,6 +282,8 @@ func TestProposeNames(t *testing.T) {
 		"one of names, if the key has numbers":     {"id,full_name\n1,Ann\n2,Bob\n", "id", "full_name"},
 		"one of names, if the key has codes in capitals": {"code,ward_name\nCAR,Hearts\nNEU,Nerves\n", "",
 			"ward_name"},
+		"no login, if there is a name": {"id,user_name,email,full_name\n1,ann,a@b,Ann Lee\n2,bob,b@b,Bob Ray\n", "id",
+			"full_name"},
 		"none, if the key has other words in capitals":    {"band,title\nABBA,Arrival\nKISS,Dynasty\n", "", ""},
 		"none, if names repeat":                           {"id,name\nK1,Ann\nK2,Ann\n", "", ""},
 		"none, if a row has none":                         {"id,name\nK1,Ann\nK2,\n", "", ""},

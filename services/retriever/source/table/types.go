@@ -389,10 +389,12 @@ func (p *Proposal) warn(headings []string, ragged, garbled []int) {
 
 var (
 	// codeForm matches a word with a digit, such as "CS101" and "B-17", symbolForm one in capitals, such as "CARD",
-	// nameHeading the heading of a column of names.
-	codeForm    = regexp.MustCompile(`^[\pL_.:/-]*\d[\pL\d_.:/-]*$`)
-	symbolForm  = regexp.MustCompile(`^\p{Lu}[\p{Lu}_.:/-]*$`)
-	nameHeading = regexp.MustCompile(`(?i)(?:^|[ _-])(?:names?|titles?|labels?)$`)
+	// nameHeading the heading of a column of names, loginHeading one of what stands for a name beside it.
+	codeForm     = regexp.MustCompile(`^[\pL_.:/-]*\d[\pL\d_.:/-]*$`)
+	symbolForm   = regexp.MustCompile(`^\p{Lu}[\p{Lu}_.:/-]*$`)
+	nameHeading  = regexp.MustCompile(`(?i)(?:^|[ _-])(?:names?|titles?|labels?)$`)
+	loginHeading = regexp.MustCompile(`(?i)^(?:user[ _-]?(?:name)?|login(?:[ _-]name)?|nick[ _-]?name|handle|slug|` +
+		`(?:e-?)?mail(?:[ _-]address)?|url)$`)
 )
 
 // isCode reports whether a cell is a code: it has a digit, or is in capitals in a column whose heading says codes.
@@ -406,8 +408,7 @@ func (p *Proposal) chooseNames() {
 		return c.Heading == p.Key && p.tellsApart(c) && c.coded == c.Cells
 	})
 	at := slices.IndexFunc(p.Columns, func(c Column) bool {
-		return c.Heading != p.Key && p.tellsApart(c) && c.Type == Entity && c.coded == 0 &&
-			nameHeading.MatchString(c.Heading)
+		return c.Heading != p.Key && p.hasNames(c) && c.coded == 0
 	})
 	if hasCodes && at >= 0 && p.Names == nil {
 		p.Names = []string{p.Columns[at].Heading}
@@ -417,6 +418,12 @@ func (p *Proposal) chooseNames() {
 // tellsApart reports whether a column has a heading and another cell in each row.
 func (p *Proposal) tellsApart(c Column) bool {
 	return c.Heading != "" && c.Cells == p.Rows && c.Distinct == p.Rows && p.Rows > 0
+}
+
+// hasNames reports whether a column has a name of each row by its heading.
+func (p *Proposal) hasNames(c Column) bool {
+	return p.tellsApart(c) && c.Type == Entity && nameHeading.MatchString(c.Heading) &&
+		!loginHeading.MatchString(c.Heading)
 }
 
 // areNames reports whether cells are names by their heading, although they look like values with units: the class 7A.
@@ -449,8 +456,12 @@ func (p *Proposal) chooseKey(key string) error {
 	if p.chooseSharedNames() {
 		return nil
 	}
+	hasNames := slices.ContainsFunc(p.Columns, p.hasNames)
 	for _, c := range p.Columns {
 		whole := p.tellsApart(c)
+		if hasNames && loginHeading.MatchString(c.Heading) {
+			continue
+		}
 		if whole && (c.Type == Entity && c.words <= proseWords*c.Cells || c.areNames()) {
 			p.Key = c.Heading
 			return nil
@@ -476,7 +487,7 @@ func (p *Proposal) chooseSharedNames() bool {
 	last := find(func(c Column) bool { return lastName.MatchString(c.Heading) && c.Cells > 0 })
 	whole := find(func(c Column) bool {
 		isPart := firstName.MatchString(c.Heading) || lastName.MatchString(c.Heading)
-		return !isPart && nameHeading.MatchString(c.Heading) && p.tellsApart(c) && c.Type == Entity
+		return !isPart && p.hasNames(c)
 	})
 	shared := find(func(c Column) bool {
 		return strings.EqualFold(c.Heading, "name") && c.Cells == p.Rows && c.Type == Entity && 2*c.Distinct > c.Cells
