@@ -690,6 +690,8 @@ func TestRepair(t *testing.T) {
 			"?order type → order; ?order placed on → ?date; least ?date; ?order"},
 		{"not by the kind", "Which order was the first order?", `Order(order="first").get("name")`,
 			"?order type → order; ?order date → ?date; least ?date; ?order"},
+		{"a noun before what is counted is none", "How many office workers are there?", `Worker().count()`,
+			"?worker type → worker; count ?worker"},
 		{"a state before what is counted", "How many open orders are there?", `Order().count()`,
 			"?order type → order; ?order type → open; count ?order"},
 		{"the state of what is counted", "How many books are available?", `Book().count()`,

@@ -239,7 +239,8 @@ func (r *repairer) askKind() {
 }
 
 // stateCounted is "how many open orders are there", stateAsked "which orders are open", "how many books are in stock".
-var stateCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}{3,}) \p{Ll}+s (?:are|were) there\W*$`)
+var stateCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}{2,}ed|open|broken|hidden|(?:in)?active|(?:un)?available|` +
+	`empty|full|free|urgent|overdue|pending|public|private) \p{Ll}+s (?:are|were) there\W*$`)
 var stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) ` +
 	`((?:in|on|for) (?:stock|use|sale|loan|rent)|\p{Ll}{3,})\W*$`)
 

@@ -393,7 +393,7 @@ var (
 	codeForm     = regexp.MustCompile(`^[\pL_.:/-]*\d[\pL\d_.:/-]*$`)
 	symbolForm   = regexp.MustCompile(`^\p{Lu}[\p{Lu}_.:/-]*$`)
 	nameHeading  = regexp.MustCompile(`(?i)(?:^|[ _-])(?:names?|titles?|labels?)$`)
-	loginHeading = regexp.MustCompile(`(?i)^(?:user[ _-]?(?:name)?|login(?:[ _-]name)?|nick[ _-]?name|handle|slug|` +
+	loginHeading = regexp.MustCompile(`(?i)^(?:user[ _-]?name|login(?:[ _-]name)?|nick[ _-]?name|handle|slug|` +
 		`(?:e-?)?mail(?:[ _-]address)?|url)$`)
 )
 
