@@ -54,10 +54,10 @@ type referred struct {
 }
 
 // Refer finds the columns of tables, loaded together, that hold codes of rows of another of them or of their own, as
-// tables of a database do, and chooses these codes as the keys of the tables referred to. Which table a column
-// refers to is said by its heading (department_id, departments.csv), or else by its codes, if those of one table alone
-// have them all. A key may refer too: such rows say more of those of another table. Rows that other columns name by
-// their names keep these as keys.
+// tables of a database do, and chooses these codes as the keys of the tables referred to. Which table a column refers
+// to is said by its heading (department_id, home_department_id), or else by its codes, if those of one other table
+// alone have them all. A key may refer too: such rows say more of those of another table. Rows that other columns name
+// by their names keep these as keys.
 func Refer(tables []*Proposal) {
 	var all []referred
 	for _, p := range tables {
@@ -120,9 +120,9 @@ func (p *Proposal) refer(c *Column, all []referred, tables []*Proposal) {
 	isCode := relation != strings.TrimSpace(c.Heading)
 	var found []referred
 	for _, lacks := range []func(r referred) bool{
-		func(r referred) bool { return r.kind != kind || !r.has(c, agreement) },
+		func(r referred) bool { return !strings.HasSuffix(" "+kind, " "+r.kind) || !r.has(c, agreement) },
 		func(r referred) bool { return r.Proposal != p || !toItself.MatchString(kind) || !r.has(c, agreement) },
-		func(r referred) bool { return !isCode || c.Heading == p.Key || !r.has(c, 1) },
+		func(r referred) bool { return !isCode || c.Heading == p.Key || r.Proposal == p || !r.has(c, 1) },
 	} {
 		if found = slices.DeleteFunc(slices.Clone(all), lacks); len(found) > 0 {
 			break

@@ -29,6 +29,12 @@ func TestReferences(t *testing.T) {
 			"a-managers.csv": "id,name\n1,Eve\n3,Fay\n"},
 			[]string{"a-managers.csv id manager", "employees.csv manager_id manager"},
 			[]string{"a-managers.csv id name", "employees.csv name"}, nil},
+		"by the end of a heading": {map[string]string{
+			"teams.csv": "id,name,parent_team_id\n1,A,\n2,B,1\n", "games.csv": "day,home_team_id\nMay,1\nJune,2\n"},
+			[]string{"games.csv home_team_id team", "teams.csv id team", "teams.csv parent_team_id team"},
+			[]string{"games.csv day", "teams.csv id name"}, nil},
+		"not to rows of their own table by their codes alone": {map[string]string{
+			"users.csv": "id,name,team_id\n1,Ann,1\n2,Bob,1\n3,Cid,2\n"}, nil, []string{"users.csv name"}, nil},
 		"to the one table that has the codes": {map[string]string{
 			"people.csv": "id,name\n7,Ann\n8,Bob\n9,Cid\n", "cars.csv": "plate,ownerId\nB1,8\nC1,9\n"},
 			[]string{"cars.csv ownerId person", "people.csv id person"},
