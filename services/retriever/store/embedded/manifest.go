@@ -186,8 +186,8 @@ func (m manifest) check() error {
 		}
 	}
 	for name, sum := range m.Files {
-		if sum.Bytes < 0 || sum.Bytes > maxFile || filepath.Base(name) != name || strings.HasPrefix(name, ".") ||
-			name == manifestName || name == sumName {
+		if sum.Bytes < 0 || sum.Bytes > maxFile || filepath.Base(name) != name || !filepath.IsLocal(name) ||
+			strings.HasPrefix(name, ".") || name == manifestName || name == sumName {
 			return fmt.Errorf("%s: a file %q of %d bytes: %w", manifestName, name, sum.Bytes, store.ErrCorrupt)
 		}
 	}
