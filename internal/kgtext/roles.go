@@ -264,10 +264,14 @@ var (
 
 // FindOtherLead is FindLead if a question is for all who belong to something, and not for the lead.
 func FindOtherLead(question, relation string) string {
-	if lead := FindLead(relation); asksMembers.MatchString(question) && !SharesWord(lead, question) {
-		return lead
+	if !asksMembers.MatchString(question) {
+		return ""
 	}
-	return ""
+	lead := FindLead(relation)
+	if SharesWord(lead, question) {
+		return ""
+	}
+	return lead
 }
 
 // FindLead returns the word of a relation for one who is before the others: "head" of "head ranger"; empty if there is

@@ -88,10 +88,10 @@ func (r *repairer) readMean() {
 	b := newBuilder()
 	v := b.variable(cmp.Or(kgtext.Singular(m[2]), "thing"))
 	if m[2] != "" {
-		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(kgtext.Singular(m[2])))))
+		b.pattern(v, TypeRelation, entityTerm(kgtext.Singular(m[2])), false)
 	}
 	if m[3] != "" {
-		b.add(matchClause(newPattern(v, "in", entityTerm(m[3]))))
+		b.pattern(v, "in", entityTerm(m[3]), false)
 	}
 	function := graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
 	if !meanQuestion.MatchString(r.question) {

@@ -238,11 +238,14 @@ func (r *repairer) askKind() {
 	r.editPlan(before, "the question asks for the "+kindOf(root))
 }
 
-// stateCounted is "how many open orders are there", stateAsked "which orders are open", "how many books are in stock".
-var stateCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}{2,}ed|open|broken|hidden|(?:in)?active|(?:un)?available|` +
-	`empty|full|free|urgent|overdue|pending|public|private) \p{Ll}+s (?:are|were) there\W*$`)
-var stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) ` +
-	`((?:in|on|for) (?:stock|use|sale|loan|rent)|\p{Ll}{3,})\W*$`)
+var (
+	// stateCounted is "how many open orders are there".
+	stateCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}{2,}ed|open|broken|hidden|(?:in)?active|` +
+		`(?:un)?available|empty|full|free|urgent|overdue|pending|public|private) \p{Ll}+s (?:are|were) there\W*$`)
+	// stateAsked is "which orders are open", "how many books are in stock".
+	stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) ` +
+		`((?:in|on|for) (?:stock|use|sale|loan|rent)|\p{Ll}{3,})\W*$`)
+)
 
 // addState says of the things that are asked for what the question says that they are, where the draft has no word of
 // it: "how many books are available" of Book().count().
