@@ -128,11 +128,15 @@ const defaultHits = 10
 // SearchTriples implements retrieverv1.RetrieverServiceServer.
 func (s *Service) SearchTriples(ctx context.Context,
 	req *retrieverv1.SearchTriplesRequest) (*retrieverv1.SearchTriplesResponse, error) {
-	snap, enc, err := s.openToGround(ctx, req.GetKg(), ground.SubjectQuery{Texts: req.GetQueries()})
+	snap, enc, err := s.openForSearch(ctx, req.GetKg())
 	if err != nil {
 		return nil, err
 	}
 	defer snap.Release()
+	var triples store.Searcher = snap
+	if !snap.Info().TripleVectors {
+		triples = ground.NewSubjectFirst(snap, enc, ground.SubjectQuery{Texts: req.GetQueries()})
+	}
 	filter, err := resolveFilter(ctx, snap, req.GetFilter())
 	if err != nil {
 		return nil, err
@@ -143,7 +147,7 @@ func (s *Service) SearchTriples(ctx context.Context,
 	}
 	var lists [][]store.Hit
 	err = s.observe.step(ctx, "store.search_triples", func(ctx context.Context) (_ int, err error) {
-		lists, err = snap.SearchTriples(ctx, vectors, orDefault(req.GetLimit(), defaultHits), filter)
+		lists, err = triples.SearchTriples(ctx, vectors, orDefault(req.GetLimit(), defaultHits), filter)
 		return len(lists), err
 	})
 	if err != nil {

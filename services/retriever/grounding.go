@@ -128,9 +128,6 @@ func (g groundingDefaults) forRequest(ctx context.Context, snap store.Snapshot,
 	override(&options.QuestionWeight, o.QuestionWeight)
 	override(&options.RelationWeight, o.RelationWeight)
 	override(&options.NamedBonus, o.NamedBonus)
-	if !snap.Info().TripleVectors {
-		options.MaxRead = min(options.MaxRead, ground.SubjectFirstMaxRead)
-	}
 	var err error
 	options.Filter, err = resolveFilter(ctx, snap, o.GetFilter())
 	return options, err
@@ -155,7 +152,7 @@ func (s *Service) GroundGraph(ctx context.Context,
 	for _, t := range req.GetPseudoGraph().GetTriples() {
 		pseudo = append(pseudo, ground.Fact{Subject: t.GetSubject(), Relation: t.GetRelation(), Object: t.GetObject()})
 	}
-	snap, enc, err := s.openToGround(ctx, req.GetKg(), ground.NewSubjectQuery(req.GetQuestion(), pseudo))
+	snap, enc, err := s.openForSearch(ctx, req.GetKg())
 	if err != nil {
 		return nil, err
 	}

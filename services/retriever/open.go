@@ -14,7 +14,6 @@ import (
 	errorsv1 "github.com/triplemesh/triplemesh/proto/triplemesh/errors/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/encoder"
-	"github.com/triplemesh/triplemesh/services/retriever/ground"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -86,15 +85,4 @@ func newStatusError(code codes.Code, reason errorsv1.ErrorReason, ref *graphv1.K
 		st = with
 	}
 	return st.Err()
-}
-
-// openToGround opens a snapshot whose triples are to be compared; if they have no vectors it is
-// searched subject first.
-func (s *Service) openToGround(ctx context.Context, ref *graphv1.KnowledgeGraphRef,
-	query ground.SubjectQuery) (store.Snapshot, *encoder.Cache, error) {
-	snap, enc, err := s.openForSearch(ctx, ref)
-	if err != nil || snap.Info().TripleVectors {
-		return snap, enc, err
-	}
-	return ground.NewSubjectFirst(snap, enc, query), enc, nil
 }

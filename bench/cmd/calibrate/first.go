@@ -22,8 +22,7 @@ func (c *countingEncoder) Encode(ctx context.Context, texts []string) ([][]float
 
 // compareSubjectFirst measures subject-first retrieval against full vectorisation: of the
 // questions whose answer is in the ground graph of the full search, the share
-// that has it with candidates by name, and how many triples were encoded for
-// that.
+// that has it with candidates by name, and how many texts were encoded for that.
 func compareSubjectFirst(ctx context.Context, b *bench) error {
 	fmt.Fprintf(b.out, "%-10s %-32s %6s %8s %8s %8s %9s %9s %9s\n", "kg", "questions", "n", "full", "first", "kept",
 		"1st half", "2nd half", "encoded")
@@ -40,16 +39,12 @@ func compareSubjectFirst(ctx context.Context, b *bench) error {
 			if q.heldOut {
 				half = 1
 			}
-			all, err := b.groundsAnswer(ctx, snap, q, ground.Default())
+			all, err := groundsAnswer(ctx, snap, b.encoder, q)
 			if err != nil {
 				return err
 			}
 			before := texts.texts
-			options := ground.Default()
-			options.MaxRead = ground.SubjectFirstMaxRead
-			some, err := b.groundsAnswer(ctx, ground.NewSubjectFirst(unvectored, &texts,
-				ground.NewSubjectQuery(q.Question, q.pseudo)),
-				q, options)
+			some, err := groundsAnswer(ctx, unvectored, &texts, q)
 			if err != nil {
 				return err
 			}
@@ -77,9 +72,8 @@ func compareSubjectFirst(ctx context.Context, b *bench) error {
 }
 
 // groundsAnswer reports whether an answer is in the ground graph.
-func (b *bench) groundsAnswer(ctx context.Context, snap store.Snapshot, q draftedQuestion,
-	options ground.Options) (bool, error) {
-	r, err := ground.Ground(ctx, snap, b.encoder, runUntimed, q.Question, q.pseudo, options)
+func groundsAnswer(ctx context.Context, snap store.Snapshot, encoder ground.Encoder, q draftedQuestion) (bool, error) {
+	r, err := ground.Ground(ctx, snap, encoder, runUntimed, q.Question, q.pseudo, ground.Default())
 	if err != nil {
 		return false, err
 	}

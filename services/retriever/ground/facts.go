@@ -106,7 +106,7 @@ func (g *grounding) score(ctx context.Context, facts []candidate) error {
 	var stored, encoded [][]float32
 	var err error
 	if len(ids) > 0 {
-		if stored, err = g.snap.ScoreTriples(ctx, g.vectors, ids); err != nil {
+		if stored, err = g.triples.ScoreTriples(ctx, g.vectors, ids); err != nil {
 			return err
 		}
 	}

@@ -165,6 +165,8 @@ type queries struct {
 	names, objects []string
 	// subjects is the number of distinct subjects of the pseudo-graph, at least 1.
 	subjects int
+	// chained reports whether one of the objects is another triple's subject.
+	chained bool
 }
 
 // plan returns the queries of a question and a pseudo-graph.
@@ -183,6 +185,9 @@ func plan(question string, pseudo []Fact, options Options) queries {
 			q.names = append(q.names, key)
 		}
 		q.objects = append(q.objects, store.Fold(p.Object))
+		q.chained = q.chained || slices.ContainsFunc(pseudo, func(o Fact) bool {
+			return o.Subject != p.Subject && store.Fold(o.Subject) == store.Fold(p.Object)
+		})
 	}
 	q.subjects = max(len(q.names), 1)
 	if options.broadQueries {

@@ -124,7 +124,10 @@ type step struct {
 
 // grounding is the state of one call of Ground.
 type grounding struct {
-	snap    store.Snapshot
+	snap store.Snapshot
+	// triples finds and compares triples of snap: snap itself, or subjects first if its triples have no
+	// vectors. Paths are followed in snap, as they may have thousands of walks to encode.
+	triples store.Searcher
 	encoder Encoder
 	options Options
 	plan    queries
@@ -161,8 +164,12 @@ type grounding struct {
 }
 
 func newGrounding(snap store.Snapshot, encoder Encoder, plan queries, options Options) *grounding {
+	if !snap.Info().TripleVectors {
+		options.MaxRead = min(options.MaxRead, subjectFirstMaxRead)
+	}
 	g := &grounding{
-		snap: snap, encoder: encoder, options: options, plan: plan, passes: options.Filter.Matcher(snap),
+		snap: snap, triples: snap, encoder: encoder, options: options, plan: plan,
+		passes:  options.Filter.Matcher(snap),
 		isNamed: map[store.EntityID]bool{}, isMentioned: map[store.EntityID]bool{},
 		relations:   map[store.RelationID]relevance{},
 		factsAround: [2]map[store.EntityID][]candidate{{}, {}}, validities: map[store.EntityID]store.Validity{},
@@ -183,7 +190,7 @@ func (g *grounding) search(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	lists, err := g.snap.SearchTriples(ctx, g.vectors[:g.plan.queryCount], g.options.TopK, g.options.Filter)
+	lists, err := g.triples.SearchTriples(ctx, g.vectors[:g.plan.queryCount], g.options.TopK, g.options.Filter)
 	if err != nil {
 		return 0, err
 	}

@@ -93,9 +93,17 @@ func (g *grounding) matchNamesakes(ctx context.Context, key string) ([]store.Ent
 
 // link links the question, if its entities or paths from them are wanted.
 func (g *grounding) link(ctx context.Context) (_ int, err error) {
-	if g.options.broadQueries || g.wantsRankedPaths() {
+	subjectsFirst := !g.snap.Info().TripleVectors
+	if g.options.broadQueries || g.wantsRankedPaths() || subjectsFirst {
 		g.links, err = link.Entities(ctx, g.snap, fixedEncoder(g.vectors[g.plan.question]),
 			g.plan.texts[g.plan.question], maxLinks)
+	}
+	if subjectsFirst {
+		query := SubjectQuery{Names: slices.Concat(g.plan.names, g.plan.objects), Chained: g.plan.chained}
+		for _, l := range g.links {
+			query.Entities = append(query.Entities, l.Entity)
+		}
+		g.triples = NewSubjectFirst(g.snap, g.encoder, query)
 	}
 	return len(g.links), err
 }

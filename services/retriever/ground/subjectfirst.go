@@ -13,8 +13,9 @@ import (
 
 // SubjectQuery is where SubjectFirst looks for entity names.
 type SubjectQuery struct {
-	// Texts are questions or mentions; the entities they name are linked.
-	Texts []string
+	// Texts are questions or mentions; the entities they name are linked. Entities are linked already.
+	Texts    []string
+	Entities []store.EntityID
 	// Names are possible entity names: the subjects and objects of a pseudo-graph.
 	Names []string
 	// Chained reports whether an object of the pseudo-graph is another triple's subject. That name
@@ -22,24 +23,12 @@ type SubjectQuery struct {
 	Chained bool
 }
 
-// NewSubjectQuery returns the query of a question and its pseudo-graph.
-func NewSubjectQuery(question string, pseudo []Fact) SubjectQuery {
-	query := SubjectQuery{Texts: []string{question}}
-	for _, p := range pseudo {
-		query.Names = append(query.Names, p.Subject, p.Object)
-		query.Chained = query.Chained || slices.ContainsFunc(pseudo, func(o Fact) bool {
-			return o.Subject != p.Subject && store.Fold(o.Subject) == store.Fold(p.Object)
-		})
-	}
-	return query
-}
-
 // Limits on encoding: a core encodes some hundreds of triples a second.
 const (
 	// MaxEncoded is the maximum number of triples encoded for a search.
 	MaxEncoded = 96
-	// SubjectFirstMaxRead is the Options.MaxRead of a SubjectFirst snapshot.
-	SubjectFirstMaxRead = 32
+	// subjectFirstMaxRead is the highest Options.MaxRead if triples have no vectors.
+	subjectFirstMaxRead = 32
 )
 
 // SubjectFirst searches a knowledge graph that is too large to vectorise: names select the
@@ -173,6 +162,9 @@ func (s *SubjectFirst) listEntities(ctx context.Context) ([]store.EntityID, erro
 		if s.Kind(e) != store.Mediator && !slices.Contains(entities, e) {
 			entities = append(entities, e)
 		}
+	}
+	for _, e := range s.query.Entities {
+		add(e)
 	}
 	for _, text := range s.query.Texts[:min(len(s.query.Texts), maxLinkedTexts)] {
 		links, err := link.Entities(ctx, s.Snapshot, s.encoder, text, linksPerText)

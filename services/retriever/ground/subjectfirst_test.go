@@ -167,20 +167,60 @@ func TestSubjectFirstReturnsEncoderErrors(t *testing.T) {
 	}
 }
 
-func TestNewSubjectQuery(t *testing.T) {
+func TestPlanFindsChains(t *testing.T) {
 	chain := []Fact{{Subject: "Erik", Relation: "born in", Object: "BERGEN"},
 		{Subject: "Bergen", Relation: "country", Object: "Norway"}}
-	if ask := NewSubjectQuery("q", chain); !ask.Chained || len(ask.Names) != 4 ||
-		!slices.Equal(ask.Texts, []string{"q"}) {
-		t.Errorf("a chain asks %+v", ask)
+	if got := plan("q", chain, Default()); !got.chained {
+		t.Errorf("a chain has the plan %+v", got)
 	}
 	for name, pseudo := range map[string][]Fact{
 		"two facts about one subject":       {{Subject: "Erik", Object: "Bergen"}, {Subject: "Erik", Object: "Oslo"}},
 		"a subject that is also its object": {{Subject: "Erik", Object: "Erik"}},
 		"no pseudo-graph":                   nil,
 	} {
-		if NewSubjectQuery("q", pseudo).Chained {
+		if plan("q", pseudo, Default()).chained {
 			t.Errorf("%s is taken for a chain", name)
 		}
+	}
+}
+
+// withoutVectors is a graph whose relations alone have vectors.
+type withoutVectors struct{ *storetest.Graph }
+
+func (g withoutVectors) Info() store.Info {
+	info := g.Graph.Info()
+	info.TripleVectors = false
+	return info
+}
+
+func (withoutVectors) SearchTriples(context.Context, [][]float32, int, store.Filter) ([][]store.Hit, error) {
+	return nil, store.ErrNoVectors
+}
+
+func (withoutVectors) ScoreTriples(context.Context, [][]float32, []store.TripleID) ([][]float32, error) {
+	return nil, store.ErrNoVectors
+}
+
+func TestPathsWithManyWalksAreFollowedWithoutEncodingThem(t *testing.T) {
+	triples := fjords()
+	for i := range triples {
+		triples = append(triples, [3]string{triples[i][2], "county", fmt.Sprintf("county %d", i%10)})
+	}
+	options := Default()
+	options.Ranker = lastRelation{[]string{"fjord", "county"}, true}
+	enc := &countingEncoder{}
+	r, err := Ground(t.Context(), withoutVectors{storetest.NewGraph(triples...)}, enc, runStep,
+		"which county has a fjord of Norway", []Fact{{Subject: "Norway", Relation: "fjord", Object: "Sognefjord"}}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := subjects(r); !slices.Equal(got, []string{"Norway"}) {
+		t.Errorf("subjects %q, want Norway", got)
+	}
+	if len(r.Paths) == 0 || r.Paths[0].Ends != 10 || len(r.Paths[0].Walks) != maxRankedEnds {
+		t.Errorf("the paths are %+v, want one to 10 counties by %d walks first", r.Paths, maxRankedEnds)
+	}
+	if most := MaxEncoded + 2*subjectFirstMaxRead; len(enc.texts) > most {
+		t.Errorf("%d texts encoded, want %d at most", len(enc.texts), most)
 	}
 }
