@@ -57,26 +57,28 @@ func (x *Index) Fuzzy(ctx context.Context, text string, least float32, limit int
 	return x.findHolders(alike, least, limit), nil
 }
 
-// findHolders returns the entities that have the keys.
+// findHolders returns the entities that have the keys, which it reorders: of thousands of keys that share a
+// word with the text, only the likest are looked up.
 func (x *Index) findHolders(keys []scoredKey, least float32, limit int) []Match {
+	keys = slices.DeleteFunc(keys, func(k scoredKey) bool { return k.likeness < least })
+	slices.SortFunc(keys, func(a, b scoredKey) int { return cmp.Compare(b.likeness, a.likeness) })
 	var matches []Match
+	seen := map[uint32]bool{}
 	for _, k := range keys {
-		if k.likeness < least {
-			continue
+		if n := len(matches); n >= limit && k.likeness < matches[n-1].Similarity {
+			break
 		}
-		for number := k.key; ; number++ {
-			entity, _, last := x.holder(number)
-			matches = append(matches, Match{Entity: entity, Similarity: k.likeness})
-			if last {
-				break
+		for number, last := k.key, false; !last; number++ {
+			var entity uint32
+			if entity, _, last = x.holder(number); !seen[entity] {
+				seen[entity] = true
+				matches = append(matches, Match{Entity: entity, Similarity: k.likeness})
 			}
 		}
 	}
 	slices.SortFunc(matches, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(a.Entity, b.Entity), cmp.Compare(b.Similarity, a.Similarity))
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Entity, b.Entity))
 	})
-	matches = slices.CompactFunc(matches, func(a, b Match) bool { return a.Entity == b.Entity })
-	slices.SortStableFunc(matches, func(a, b Match) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	return matches[:min(limit, len(matches))]
 }
 
