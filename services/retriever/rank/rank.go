@@ -9,41 +9,72 @@ package rank
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/triplemesh/triplemesh/services/retriever/vector"
 )
 
-// ValueCount is the number of values of a path, InputCount that of the inputs of the hidden layer: three
-// more.
+// The values of a path.
 const (
-	ValueCount = 31
+	// How well the question's words and the hops explain each other, and the cosine of the mean of
+	// its relations to the question without and with names; behind the best of all paths.
+	Words = iota
+	WordsBehind
+	Cosine
+	CosineBehind
+	CosineNamed
+	// Cosines of single relations to the question without names.
+	FirstCosine
+	LastCosine
+	LeastCosine
+	MeanCosine
+	// Natural logarithms of one more than the number of ends, of all it reaches, of its ends' mean
+	// number of triples, and the sum of those of the ways there were to go on.
+	Ends
+	Reach
+	Degree
+	Ways
+	SingleEnd
+	// Its shape: facts, steps, steps that undo or repeat the one before, inverse ones.
+	Facts
+	Steps
+	Undone
+	Repeated
+	Inverse
+	InverseFirst
+	InverseLast
+	// Other topic entities: how many there are, the share of ends that they lead to as well, the
+	// best rough score of their paths there, -1 if there are none.
+	Topics
+	Shared
+	SharedScore
+	// Shares of ends that are texts, dates, numbers; dates if the question asks for a time.
+	Texts
+	Dates
+	Numbers
+	DatesAsked
+	// The topic entity: its place among the topic entities, whether the question has its name, and
+	// how many words that has.
+	TopicPlace
+	TopicNamed
+	TopicWords
+
+	// ValueCount is the number of values, InputCount that of the inputs of the hidden layer: three more.
+	ValueCount
 	InputCount = ValueCount + 3
 )
 
 // Values are the features of a path that are numbers.
 type Values [ValueCount]float32
 
-// ValueNames names Values in their order. Weights name the values they were trained on, so that
-// they are never read in another order.
+// ValueNames names Values. Weights name the values they were trained on, so that they are never read in
+// another order.
 var ValueNames = [ValueCount]string{
-	// How well the question's words and the hops explain each other, and the cosine of the mean of
-	// its relations to the question without and with names; behind the best of all paths.
 	"words", "words_behind", "cosine", "cosine_behind", "cosine_named",
-	// Cosines of single relations to the question without names.
 	"first_cosine", "last_cosine", "least_cosine", "mean_cosine",
-	// Natural logarithms of one more than the number of ends, of all it reaches, of its ends' mean
-	// number of triples, and the sum of those of the ways there were to go on.
 	"ends", "reach", "degree", "ways", "single_end",
-	// Its shape: facts, steps, steps that undo or repeat the one before, inverse ones.
 	"facts", "steps", "undone", "repeated", "inverse", "inverse_first", "inverse_last",
-	// Other topic entities: how many there are, the share of ends that they lead to as well, the
-	// best rough score of their paths there, -1 if there are none.
 	"topics", "shared", "shared_score",
-	// Shares of ends that are texts, dates, numbers; dates if the question asks for a time.
 	"texts", "dates", "numbers", "dates_asked",
-	// The topic entity: its place among the topic entities, whether the question has its name, and
-	// how many words that has.
 	"topic_place", "topic_named", "topic_words",
 }
 
@@ -173,14 +204,13 @@ func Softmax(scores []float64, temperature float64) []float64 {
 
 // CompareWithBest sets the values of paths that are relative to the best of them.
 func CompareWithBest(paths []Path) {
-	for _, relative := range []struct{ value, to string }{{"words_behind", "words"}, {"cosine_behind", "cosine"}} {
-		at, from := slices.Index(ValueNames[:], relative.value), slices.Index(ValueNames[:], relative.to)
+	for _, relative := range []struct{ value, to int }{{WordsBehind, Words}, {CosineBehind, Cosine}} {
 		most := float32(math.Inf(-1))
 		for i := range paths {
-			most = max(most, paths[i].Values[from])
+			most = max(most, paths[i].Values[relative.to])
 		}
 		for i := range paths {
-			paths[i].Values[at] = paths[i].Values[from] - most
+			paths[i].Values[relative.value] = paths[i].Values[relative.to] - most
 		}
 	}
 }

@@ -143,9 +143,8 @@ type describer struct {
 	// profiles caches the relations around entities, around is memory of profile.
 	profiles map[store.EntityID][]store.RelationID
 	around   []store.RelationID
-	// shared is, for each entity that several topic entities lead to, the best rough score of a path
-	// to it for each of them.
-	shared map[store.EntityID]map[store.EntityID]float32
+	// shared are the prospects' ends that other topic entities lead to.
+	shared []sharing
 	topics int
 }
 
@@ -164,10 +163,10 @@ func newDescriber(snap Snapshot, aim *aim, req SuggestRequest, prospects []*pros
 
 // describe adds the values and profiles.
 func (d *describer) describe(ctx context.Context) (err error) {
-	d.shareEnds()
+	d.shared, d.topics = shareEnds(d.prospects)
 	for i, p := range d.prospects {
 		path := &d.question.Paths[i]
-		path.Values = d.values(p)
+		path.Values = d.values(p, d.shared[i])
 		if path.Profile, err = d.profile(ctx, p); err != nil {
 			return err
 		}
@@ -187,55 +186,33 @@ func (d *describer) index(relation store.RelationID) int {
 	return i
 }
 
-// shareEnds finds what several topic entities lead to.
-func (d *describer) shareEnds() {
-	var shared map[store.EntityID]bool
-	shared, d.topics = findSharedEnds(d.prospects)
-	if len(shared) == 0 {
-		return
-	}
-	d.shared = make(map[store.EntityID]map[store.EntityID]float32, len(shared))
-	for _, p := range d.prospects {
-		for _, e := range p.ends {
-			if shared[e] && d.shared[e] == nil {
-				d.shared[e] = map[store.EntityID]float32{}
-			}
-			if old, ok := d.shared[e][p.topic]; shared[e] && (!ok || p.score > old) {
-				d.shared[e][p.topic] = p.score
-			}
-		}
-	}
-}
-
 // values computes the values of a path, except those that compare it with the best of all.
-func (d *describer) values(p *prospect) rank.Values {
+func (d *describer) values(p *prospect, shared sharing) (v rank.Values) {
 	sum := p.sum(d.snap)
-	mention, mentioned := d.aim.mentions[p.topic]
-	v := map[string]float32{
-		"words": p.fit, "cosine": cosine(d.aim.unnamed, sum), "cosine_named": cosine(d.aim.named, sum),
-		"least_cosine": 1, "ends": log1p(len(p.ends)), "reach": log1p(len(p.reach)), "ways": p.ways,
-		"single_end": indicator(len(p.ends) == 1), "facts": float32(p.hops), "steps": float32(len(p.steps)),
-		"inverse_first": indicator(p.steps[0].Inverse), "inverse_last": indicator(p.steps[len(p.steps)-1].Inverse),
-		"topics": float32(d.topics), "shared_score": -1, "dates_asked": d.aim.dateBonus(d.snap, p),
-		"topic_place": float32(slices.Index(d.req.Topics, p.topic)), "topic_named": indicator(mentioned),
+	v[rank.Words], v[rank.Cosine], v[rank.CosineNamed] = p.fit, cosine(d.aim.unnamed, sum), cosine(d.aim.named, sum)
+	v[rank.Ends], v[rank.Reach], v[rank.Ways] = log1p(len(p.ends)), log1p(len(p.reach)), p.ways
+	v[rank.SingleEnd], v[rank.DatesAsked] = indicator(len(p.ends) == 1), d.aim.dateBonus(d.snap, p)
+	v[rank.Facts], v[rank.Steps] = float32(p.hops), float32(len(p.steps))
+	v[rank.InverseFirst] = indicator(p.steps[0].Inverse)
+	v[rank.InverseLast] = indicator(p.steps[len(p.steps)-1].Inverse)
+	v[rank.Topics], v[rank.TopicPlace] = float32(d.topics), float32(slices.Index(d.req.Topics, p.topic))
+	if mention, mentioned := d.aim.mentions[p.topic]; mentioned {
+		v[rank.TopicNamed], v[rank.TopicWords] = 1, float32(mention.words())
 	}
-	if mentioned {
-		v["topic_words"] = float32(mention.words())
-	}
+	v[rank.LeastCosine] = 1
 	for i, step := range p.steps {
 		c := vector.Dot(d.aim.unnamed, d.snap.RelationVector(step.Relation))
 		if i == 0 {
-			v["first_cosine"] = c
+			v[rank.FirstCosine] = c
 		} else if step == p.steps[i-1].Reverse() {
-			v["undone"]++
+			v[rank.Undone]++
 		} else if step == p.steps[i-1] {
-			v["repeated"]++
+			v[rank.Repeated]++
 		}
-		v["last_cosine"], v["least_cosine"] = c, min(v["least_cosine"], c)
-		v["mean_cosine"] += c / float32(len(p.steps))
-		v["inverse"] += indicator(step.Inverse)
+		v[rank.LastCosine], v[rank.LeastCosine] = c, min(v[rank.LeastCosine], c)
+		v[rank.MeanCosine] += c / float32(len(p.steps))
+		v[rank.Inverse] += indicator(step.Inverse)
 	}
-	n := float32(len(p.ends))
 	degree := 0
 	for i, e := range p.ends {
 		if i < maxDegreeEnds {
@@ -243,28 +220,19 @@ func (d *describer) values(p *prospect) rank.Values {
 		}
 		switch d.snap.Kind(e) {
 		case store.Text:
-			v["texts"] += 1 / n
+			v[rank.Texts]++
 		case store.Date:
-			v["dates"] += 1 / n
+			v[rank.Dates]++
 		case store.Number, store.Quantity:
-			v["numbers"] += 1 / n
-		}
-		scores := d.shared[e]
-		if scores != nil {
-			v["shared"] += 1 / n
-		}
-		for topic, score := range scores {
-			if topic != p.topic {
-				v["shared_score"] = max(v["shared_score"], score)
-			}
+			v[rank.Numbers]++
 		}
 	}
-	v["degree"] = log1p(degree / max(1, min(maxDegreeEnds, len(p.ends))))
-	var values rank.Values
-	for i, name := range rank.ValueNames {
-		values[i] = v[name]
+	v[rank.Shared], v[rank.SharedScore] = float32(shared.ends), shared.score
+	for _, share := range []int{rank.Texts, rank.Dates, rank.Numbers, rank.Shared} {
+		v[share] /= float32(len(p.ends))
 	}
-	return values
+	v[rank.Degree] = log1p(degree / max(1, min(maxDegreeEnds, len(p.ends))))
+	return v
 }
 
 // profile returns the relations around a path's first ends, those with the greatest shares: what they

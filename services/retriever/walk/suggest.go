@@ -199,11 +199,11 @@ func scoreByWords(ctx context.Context, snap Snapshot, encoder Encoder, aim *aim,
 	if err != nil {
 		return err
 	}
-	shared, _ := findSharedEnds(prospects)
+	shared, _ := shareEnds(prospects)
 	for i, p := range prospects {
 		p.score = penalise(aim.weigh(aim.compare(vectors[i]))+p.fit, len(p.ends), p.ways)
 		p.score += aim.dateBonus(snap, p)
-		if slices.ContainsFunc(p.ends, func(e store.EntityID) bool { return shared[e] }) {
+		if shared[i].ends > 0 {
 			p.score += sharedBonus
 		}
 	}
@@ -258,28 +258,64 @@ func penalise(closeness float32, ends int, ways float32) float32 {
 	return closeness - sizePenalty*float32(math.Log(float64(ends))) - waysPenalty*ways
 }
 
-// findSharedEnds returns the ends shared by paths from several topic entities, and the number of these.
-func findSharedEnds(prospects []*prospect) (shared map[store.EntityID]bool, topics int) {
-	ends := map[store.EntityID][]store.EntityID{}
-	for _, p := range prospects {
-		ends[p.topic] = append(ends[p.topic], p.ends...)
-	}
-	if len(ends) < 2 {
-		return nil, len(ends)
-	}
-	var all []store.EntityID
-	for _, reached := range ends {
-		slices.Sort(reached)
-		all = append(all, slices.Compact(reached)...)
-	}
-	slices.Sort(all)
-	shared = map[store.EntityID]bool{}
-	for i := 1; i < len(all); i++ {
-		if all[i] == all[i-1] {
-			shared[all[i]] = true
+// sharing is what a prospect and those of other topic entities lead to.
+type sharing struct {
+	// ends is the number of such ends, score the best of the other prospects' scores; -1 if there are none.
+	ends  int
+	score float32
+}
+
+// shareEnds returns what each prospect shares, and the number of topic entities.
+func shareEnds(prospects []*prospect) (shared []sharing, topics int) {
+	shared = slices.Repeat([]sharing{{score: -1}}, len(prospects))
+	topicIndexes := map[store.EntityID]int{}
+	topicOf := make([]int, len(prospects))
+	var arrivals []uint64 // an entity, and in the lower half the prospect that leads there
+	for i, p := range prospects {
+		at, ok := topicIndexes[p.topic]
+		if !ok {
+			at = len(topicIndexes)
+			topicIndexes[p.topic] = at
+		}
+		topicOf[i] = at
+		for _, e := range p.ends {
+			arrivals = append(arrivals, uint64(e)<<32|uint64(i))
 		}
 	}
-	return shared, len(ends)
+	if topics = len(topicIndexes); topics < 2 {
+		return shared, topics
+	}
+	slices.Sort(arrivals)
+	none := float32(math.Inf(-1))
+	best := make([]float32, topics) // by topic entity, of the prospects that lead to one end
+	for len(arrivals) > 0 {
+		n := 1
+		for n < len(arrivals) && arrivals[n]>>32 == arrivals[0]>>32 {
+			n++
+		}
+		together := arrivals[:n]
+		arrivals = arrivals[n:]
+		for t := range best {
+			best[t] = none
+		}
+		for _, a := range together {
+			i := uint32(a)
+			best[topicOf[i]] = max(best[topicOf[i]], prospects[i].score)
+		}
+		for _, a := range together {
+			i := uint32(a)
+			others := none
+			for t, score := range best {
+				if t != topicOf[i] {
+					others = max(others, score)
+				}
+			}
+			if others > none {
+				shared[i].ends, shared[i].score = shared[i].ends+1, max(shared[i].score, others)
+			}
+		}
+	}
+	return shared, topics
 }
 
 // selectSuggestions takes ranked prospects within the limits.
