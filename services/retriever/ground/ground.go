@@ -96,21 +96,25 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 		}
 		return nil
 	}
-	if err := run(ctx, step{"retriever.encode", g.encode}, step{"retriever.link", g.link}); err != nil {
+	atOnce := func(first, second []step) error {
+		both, together := errgroup.WithContext(ctx)
+		both.Go(func() error { return run(together, first...) })
+		both.Go(func() error { return run(together, second...) })
+		return both.Wait()
+	}
+	// Names are looked up while the question is encoded.
+	if err := atOnce([]step{{"retriever.encode", g.encode}}, []step{{"retriever.link", g.link}}); err != nil {
 		return nil, err
 	}
 	// Neither of both needs the other.
-	both, together := errgroup.WithContext(ctx)
-	both.Go(func() error { return run(together, step{"retriever.suggest_paths", g.suggestPaths}) })
-	both.Go(func() error {
-		return run(together, step{"store.search_triples", g.search}, step{"retriever.look_through", g.resolveMediators},
-			step{"retriever.prune", g.prune}, step{"retriever.gather", g.gather})
+	err := atOnce([]step{{"retriever.suggest_paths", g.suggestPaths}}, []step{
+		{"store.search_triples", g.search}, {"retriever.look_through", g.resolveMediators},
+		{"retriever.prune", g.prune}, {"retriever.gather", g.gather}, {"retriever.encode_unnamed", g.encodeUnnamed},
 	})
-	if err := both.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	err := run(ctx, step{"retriever.walk_on", g.addWalkedFacts}, step{"retriever.encode_unnamed", g.encodeUnnamed})
-	if err != nil {
+	if err := run(ctx, step{"retriever.walk_on", g.addWalkedFacts}); err != nil {
 		return nil, err
 	}
 	return g.result(), nil
@@ -133,9 +137,11 @@ type grounding struct {
 	plan    queries
 
 	// passes is the options' filter; nil accepts every triple.
-	passes  func(store.TripleID) bool
-	ranker  edgeRanker
+	passes func(store.TripleID) bool
+	ranker edgeRanker
+	// vectors are those of the plan's texts, encoded is closed when they are there.
 	vectors [][]float32
+	encoded chan struct{}
 	// subjects are the entities named by the question or by subjects of the pseudo-graph. isNamed
 	// is the same as a set; isMentioned also has those named by its objects.
 	subjects             []store.EntityID
@@ -169,7 +175,7 @@ func newGrounding(snap store.Snapshot, encoder Encoder, plan queries, options Op
 	}
 	g := &grounding{
 		snap: snap, triples: snap, encoder: encoder, options: options, plan: plan,
-		passes:  options.Filter.Matcher(snap),
+		passes: options.Filter.Matcher(snap), encoded: make(chan struct{}),
 		isNamed: map[store.EntityID]bool{}, isMentioned: map[store.EntityID]bool{},
 		relations:   map[store.RelationID]relevance{},
 		factsAround: [2]map[store.EntityID][]candidate{{}, {}}, validities: map[store.EntityID]store.Validity{},
@@ -180,7 +186,9 @@ func newGrounding(snap store.Snapshot, encoder Encoder, plan queries, options Op
 
 func (g *grounding) encode(ctx context.Context) (int, error) {
 	var err error
-	g.vectors, err = g.encoder.Encode(ctx, g.plan.texts)
+	if g.vectors, err = g.encoder.Encode(ctx, g.plan.texts); err == nil {
+		close(g.encoded)
+	}
 	return len(g.plan.texts), err
 }
 

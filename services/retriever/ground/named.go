@@ -95,8 +95,7 @@ func (g *grounding) matchNamesakes(ctx context.Context, key string) ([]store.Ent
 func (g *grounding) link(ctx context.Context) (_ int, err error) {
 	subjectsFirst := !g.snap.Info().TripleVectors
 	if g.options.broadQueries || g.wantsRankedPaths() || subjectsFirst {
-		g.links, err = link.Entities(ctx, g.snap, fixedEncoder(g.vectors[g.plan.question]),
-			g.plan.texts[g.plan.question], maxLinks)
+		g.links, err = link.Entities(ctx, g.snap, (*questionEncoder)(g), g.plan.texts[g.plan.question], maxLinks)
 	}
 	if subjectsFirst {
 		query := SubjectQuery{Names: slices.Concat(g.plan.names, g.plan.objects), Chained: g.plan.chained}
@@ -151,10 +150,15 @@ func (g *grounding) keepTopics() {
 	}
 }
 
-// fixedEncoder is the vector of the question, so that linking does not encode it again.
-type fixedEncoder []float32
+// questionEncoder has the vector of the question once it is there, so that linking does not encode it again.
+type questionEncoder grounding
 
 // Encode implements link.Encoder for the question only.
-func (e fixedEncoder) Encode(context.Context, []string) ([][]float32, error) {
-	return [][]float32{e}, nil
+func (e *questionEncoder) Encode(ctx context.Context, _ []string) ([][]float32, error) {
+	select {
+	case <-e.encoded:
+		return [][]float32{e.vectors[e.plan.question]}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
