@@ -42,7 +42,7 @@ const (
 	// from it.
 	maxReach = 1000
 	// maxHopReads is the maximum number of edges that a hop after the first reads in a direction.
-	maxHopReads = 300000
+	maxHopReads = 100000
 	// maxTopicReads is the same for the first hop; one topic entity may exceed it.
 	maxTopicReads = 1 << 22
 	// maxFinalists is the number of paths of each length whose words are encoded, chosen by the
