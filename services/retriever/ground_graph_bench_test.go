@@ -3,6 +3,7 @@ package retriever
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"log/slog"
@@ -27,9 +28,33 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
-// BenchmarkGroundGraph grounds questions over Freebase one at a time, as the
-// service answers them, encoding included; nothing is remembered from round to
-// round. It reads
+// BenchmarkGroundGraph grounds questions over Freebase one at a time.
+func BenchmarkGroundGraph(b *testing.B) {
+	benchmarkService(b, func(ctx context.Context, s *Service, r *retrieverv1.GroundGraphRequest) (proto.Message, error) {
+		return s.GroundGraph(ctx, r)
+	})
+}
+
+// BenchmarkLinkEntities links the same questions.
+func BenchmarkLinkEntities(b *testing.B) {
+	benchmarkService(b, func(ctx context.Context, s *Service, r *retrieverv1.GroundGraphRequest) (proto.Message, error) {
+		return s.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: r.GetKg(), Text: r.GetQuestion()})
+	})
+}
+
+// BenchmarkSuggestPaths suggests paths of up to 3 hops around the topic entities of the same questions.
+func BenchmarkSuggestPaths(b *testing.B) {
+	benchmarkService(b, func(ctx context.Context, s *Service, r *retrieverv1.GroundGraphRequest) (proto.Message, error) {
+		req := &retrieverv1.SuggestPathsRequest{Kg: r.GetKg(), Question: r.GetQuestion(), MaxHops: 3}
+		for _, t := range r.GetPseudoGraph().GetTriples() {
+			req.TopicEntities = append(req.TopicEntities, t.GetSubject())
+		}
+		return s.SuggestPaths(ctx, req)
+	})
+}
+
+// benchmarkService asks one question after another, as the service answers them, encoding included;
+// nothing is remembered from round to round. It reads
 //
 //	TRIPLEMESH_BENCH_STORE  a store that has the graph, made by the bundled encoder
 //	TRIPLEMESH_BENCH_KG     the graph, "freebase" unless it is set
@@ -38,8 +63,9 @@ import (
 // and without them loads the graph with an encoder that knows letters alone,
 // which leaves encoding out, and drafts one fact a question. It reports processor time as well,
 // which other work on the machine changes less than latency, and the checksum of all responses: two
-// versions of the code that print the same one ground alike.
-func BenchmarkGroundGraph(b *testing.B) {
+// versions of the code that print the same one answer alike.
+func benchmarkService(b *testing.B,
+	ask func(context.Context, *Service, *retrieverv1.GroundGraphRequest) (proto.Message, error)) {
 	graphs, enc := benchmarkStore(b)
 	ctx := auth.WithTenant(b.Context(), auth.DefaultTenant())
 	requests := benchmarkRequests(b)
@@ -59,7 +85,7 @@ func BenchmarkGroundGraph(b *testing.B) {
 			service.SetRanker(shipped)
 		}
 		start, used := time.Now(), processorTime(b)
-		resp, err := service.GroundGraph(ctx, requests[i%len(requests)])
+		resp, err := ask(ctx, service, requests[i%len(requests)])
 		if err != nil {
 			b.Fatal(err)
 		}
