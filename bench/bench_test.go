@@ -185,6 +185,20 @@ func TestMeasuresWithoutTheirDataAreLeftOut(t *testing.T) {
 	}
 }
 
+func TestFilesWithoutQuestionsOrPlansAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id": "1", "paths": [["director"]]}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for only, want := range map[string]string{"walk": "read plans", "ground": "read questions"} {
+		_, err := Run(t.Context(), Options{Only: []string{only}, Rounds: 1, Work: t.TempDir(), Plans: path, Questions: path,
+			Triples: path}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v, want one that says %q and names the file", only, err, want)
+		}
+	}
+}
+
 func TestResultsAreWritten(t *testing.T) {
 	rows := []Row{
 		{Contest: "search <b>", Name: "engine", Value: 2, Median: 2.5, Unit: "ms", Recall: 1},

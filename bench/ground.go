@@ -20,20 +20,20 @@ const groundedQuestions = 200
 // question at a time. No text is encoded twice over all questions and rounds
 // but the words of relations.
 func (b *bench) ground(ctx context.Context) error {
+	questions, err := b.questions(groundedQuestions)
+	if err != nil {
+		return err
+	}
 	for _, kind := range []string{fp32, int8} {
-		if err := b.groundWith(ctx, kind); err != nil {
+		if err := b.groundWith(ctx, kind, questions); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *bench) groundWith(ctx context.Context, kind string) error {
+func (b *bench) groundWith(ctx context.Context, kind string, questions []question) error {
 	e, err := b.engineWith(ctx, kind)
-	if err != nil {
-		return err
-	}
-	questions, err := b.questions(groundedQuestions)
 	if err != nil {
 		return err
 	}

@@ -135,9 +135,14 @@ func (b *bench) questions(n int) ([]question, error) {
 	}
 	var all []question
 	err := jsonLines(b.Questions, func(q question) bool {
-		all = append(all, q)
+		if q.Question != "" {
+			all = append(all, q)
+		}
 		return len(all) < n
 	})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf(`read questions: %s has none; want lines {"question": …}`, b.Questions)
+	}
 	return all, err
 }
 

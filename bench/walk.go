@@ -27,23 +27,21 @@ func (b *bench) walk(ctx context.Context) error {
 	if b.Plans == "" {
 		return fmt.Errorf("%w: no file of plans is named: --plans FILE", errSkip)
 	}
+	plans, err := b.readPlans()
+	if err != nil {
+		return err
+	}
 	snap, err := b.loaded(ctx)
 	if err != nil {
 		return err
 	}
 	defer snap.Release()
-	var plans []plan
-	if err := jsonLines(b.Plans, func(p plan) bool {
-		if len(p.Relations) > 0 {
-			plans = append(plans, p)
-		}
-		return true
-	}); err != nil {
-		return err
-	}
 	questions, err := numbered(ctx, snap, plans)
 	if err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(questions, func(plans []walk.Plan) bool { return len(plans) > 0 }) {
+		return fmt.Errorf("follow the plans of %s: none has a topic and relations of %s", b.Plans, b.Triples)
 	}
 	title := fmt.Sprintf("follow %d relation paths of %d questions", len(plans), len(questions))
 	own, walks, err := b.follow(ctx, snap, questions)
@@ -76,6 +74,20 @@ func (b *bench) walk(ctx context.Context) error {
 		b.addTimes(title, c.name, times, own, fmt.Sprintf("%s, %d walks", version, walks))
 	}
 	return nil
+}
+
+// readPlans reads the file of plans.
+func (b *bench) readPlans() (plans []plan, err error) {
+	err = jsonLines(b.Plans, func(p plan) bool {
+		if p.Question != "" && p.Topic != "" && len(p.Relations) > 0 {
+			plans = append(plans, p)
+		}
+		return true
+	})
+	if err == nil && len(plans) == 0 {
+		err = fmt.Errorf(`read plans: %s has none; want lines {"question": …, "topic": …, "relations": […]}`, b.Plans)
+	}
+	return plans, err
 }
 
 // addTimes adds the rows of the times of single questions.
