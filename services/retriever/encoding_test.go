@@ -114,6 +114,9 @@ func TestTheFasterEncoderIsChosenAndBothReadTheirSnapshots(t *testing.T) {
 		if _, err := got.Encode(t.Context(), []string{"Berlin"}); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
+		if !rank.ReadsShipped(shippedRanker(t), own.Name()) {
+			t.Errorf("the shipped ranker does not rank graphs of %s", own.Name())
+		}
 		if err := closeOwn(); err != nil {
 			t.Error(err)
 		}
