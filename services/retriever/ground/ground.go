@@ -163,8 +163,9 @@ type grounding struct {
 	hits    []candidate
 	kept    []rankedSubject
 	dropped []droppedSubject
-	// rankedPaths are the ranker's, best first.
+	// rankedPaths are the ranker's, best first, walkedFacts facts that join several if it has none.
 	rankedPaths []RankedPath
+	walkedFacts []candidate
 	// evidence holds the facts of each kept subject.
 	evidence map[store.EntityID][]candidate
 }

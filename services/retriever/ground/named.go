@@ -27,7 +27,6 @@ const (
 // findNames finds the entities that the pseudo-graph or the question names exactly. Search by
 // meaning does not: to an encoder rare names are alike, and "Neuse River" finds ten other rivers.
 func (g *grounding) findNames(ctx context.Context) error {
-	g.addTopics()
 	for _, key := range g.plan.names {
 		matches, err := g.matchNamesakes(ctx, key)
 		if err != nil {
@@ -96,6 +95,9 @@ func (g *grounding) link(ctx context.Context) (_ int, err error) {
 	subjectsFirst := !g.snap.Info().TripleVectors
 	if g.options.broadQueries || g.wantsRankedPaths() || subjectsFirst {
 		g.links, err = link.Entities(ctx, g.snap, (*questionEncoder)(g), g.plan.texts[g.plan.question], maxLinks)
+	}
+	if g.options.broadQueries {
+		g.addTopics()
 	}
 	if subjectsFirst {
 		query := SubjectQuery{Names: slices.Concat(g.plan.names, g.plan.objects), Chained: g.plan.chained}

@@ -28,11 +28,19 @@ func (g *grounding) wantsRankedPaths() bool {
 	return g.options.Ranker != nil && g.options.MaxWalked > 0 && g.passes == nil
 }
 
-// suggestPaths follows the paths that the ranker takes for the likeliest. There are none if it does not know
-// the graph.
+// suggestPaths follows the paths that the ranker takes for the likeliest, or if it does not know the graph
+// those that may join facts that the question needs.
 func (g *grounding) suggestPaths(ctx context.Context) (int, error) {
+	if err := g.rankPaths(ctx); err != nil || len(g.rankedPaths) > 0 {
+		return len(g.rankedPaths), err
+	}
+	err := g.findWalkedFacts(ctx)
+	return len(g.walkedFacts), err
+}
+
+func (g *grounding) rankPaths(ctx context.Context) error {
 	if !g.wantsRankedPaths() || len(g.links) == 0 {
-		return 0, nil
+		return nil
 	}
 	request := walk.SuggestRequest{Question: g.plan.texts[g.plan.question], MaxHops: maxRankedHops,
 		Limit: maxRankedPaths, MaxEnds: maxRankedEnds, Ranker: g.options.Ranker, RankedOnly: true}
@@ -41,16 +49,16 @@ func (g *grounding) suggestPaths(ctx context.Context) (int, error) {
 	}
 	suggested, err := walk.Suggest(ctx, g.snap, g.encoder, request)
 	if err != nil || len(suggested) == 0 {
-		return 0, err
+		return err
 	}
 	walks, err := g.follow(ctx, suggested, maxRankedEnds)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for i, s := range suggested {
 		g.rankedPaths = append(g.rankedPaths, RankedPath{Suggestion: s, Walks: walks[i]})
 	}
-	return len(g.rankedPaths), nil
+	return nil
 }
 
 // showRankedPaths adds the facts of the best ranked paths to the evidence, and marks those that are

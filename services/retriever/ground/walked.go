@@ -15,36 +15,40 @@ const (
 	maxWalkPaths = 3
 )
 
-// addWalkedFacts adds facts several hops away from the entities that the question names, if the
-// question needs them: a pseudo-graph has the entity between two facts only if the model knew it,
-// and search by meaning finds single facts. A question needs them if, of all relation paths around
-// its entities, the one whose words are nearest to it passes an entity that is not a mediator.
-// X r1 B and B r2 Y are shown as "X [r1 / r2] Y". With a ranker that knows the graph, its paths are
-// added instead.
+// addWalkedFacts adds facts several hops away from the entities that the question names: those of the
+// paths of a ranker that knows the graph, or else the walked ones.
 func (g *grounding) addWalkedFacts(ctx context.Context) (int, error) {
 	if len(g.rankedPaths) > 0 {
 		return len(g.rankedPaths), g.showRankedPaths(ctx)
 	}
+	if err := g.score(ctx, g.walkedFacts); err != nil {
+		return 0, err
+	}
+	g.addEvidence(g.walkedFacts)
+	return len(g.walkedFacts), nil
+}
+
+// findWalkedFacts finds facts several hops away from the entities that the question names, if the
+// question needs them: a pseudo-graph has the entity between two facts only if the model knew it,
+// and search by meaning finds single facts. A question needs them if, of all relation paths around
+// its entities, the one whose words are nearest to it passes an entity that is not a mediator.
+// X r1 B and B r2 Y are shown as "X [r1 / r2] Y".
+func (g *grounding) findWalkedFacts(ctx context.Context) error {
 	if g.options.MaxWalked == 0 || len(g.topics) == 0 || g.passes != nil {
-		return 0, nil
+		return nil
 	}
 	paths, err := walk.Suggest(ctx, g.snap, g.encoder, walk.SuggestRequest{
 		Question: g.plan.texts[g.plan.question], Topics: g.topics,
 		MaxHops: maxWalkHops, Limit: maxWalkPaths, MaxEnds: g.options.MaxWalked, MultiFactOnly: true,
 	})
 	if err != nil || len(paths) == 0 {
-		return 0, err
+		return err
 	}
 	walks, err := g.follow(ctx, paths, g.options.MaxWalked)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		g.walkedFacts = g.factsFromWalks(paths, walks)
 	}
-	facts := g.factsFromWalks(paths, walks)
-	if err := g.score(ctx, facts); err != nil {
-		return 0, err
-	}
-	g.addEvidence(facts)
-	return len(facts), nil
+	return err
 }
 
 // follow returns at most limit walks of each path, the nearest to the question.
