@@ -42,7 +42,7 @@ func oracle(tb testing.TB, name string) *reader.Reader {
 
 func TestTheOracleReaderGivesTheAnswersThatItIsShown(t *testing.T) {
 	model := drafting(t)
-	mesh := start(t, options{model: model, substitute: oracle(t, "oracle").Substitute})
+	mesh := start(t, options{model: model, substitute: oracle(t, "oracle")})
 	study := []string{tisch, yale}
 	const (
 		align   = verifierv1.VerificationMode_VERIFICATION_MODE_ALIGN
@@ -102,7 +102,7 @@ func TestTheOracleReaderGivesTheAnswersThatItIsShown(t *testing.T) {
 }
 
 func TestAReaderThatErrsReadsWhatIsWrong(t *testing.T) {
-	mesh := start(t, options{model: drafting(t), substitute: oracle(t, "oracle:1").Substitute})
+	mesh := start(t, options{model: drafting(t), substitute: oracle(t, "oracle:1")})
 	for method, right := range map[string]string{"pg-akv": employer, "rag": employer, "rog": yale} {
 		req := question(method)
 		if method == "rog" {
@@ -132,7 +132,7 @@ func TestEvaluationsWithAReaderAreKeptApartAndDraftsAreCached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m = start(t, options{model: model, set: set, substitute: r.Substitute})
+	m = start(t, options{model: model, set: set, substitute: r})
 	if _, err := m.evaluate(t, &eval.Command{Suite: file, Out: out, Reader: "oracle"}); err == nil ||
 		!strings.Contains(err.Error(), "--local") {
 		t.Errorf("a mesh without the reader: %v", err)

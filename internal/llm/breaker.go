@@ -109,9 +109,13 @@ func (b *breaker) notify(open bool, cooldown time.Duration) {
 }
 
 // Substitute answers some requests in place of the endpoints, such as the reader of an evaluation
-// that knows the right answers. If ok is false, the endpoints answer the request. It must be safe
-// for concurrent use.
-type Substitute func(ctx context.Context, req Request) (resp Response, ok bool, err error)
+// that knows the right answers. It must be safe for concurrent use.
+type Substitute interface {
+	// Substitute answers a request. If ok is false, the endpoints answer it.
+	Substitute(ctx context.Context, req Request) (resp Response, ok bool, err error)
+	// ReadingShare is Config.ReadingShare of its answers.
+	ReadingShare() float32
+}
 
 // substitute returns the answer of the configured Substitute, if it has one. The answer counts
 // against the budget like that of a model; it is neither read from the cache nor stored there.
@@ -119,7 +123,7 @@ func (c *Client) substitute(ctx context.Context, req Request) (Response, bool, e
 	if c.cfg.Substitute == nil {
 		return Response{}, false, nil
 	}
-	resp, ok, err := c.cfg.Substitute(ctx, req)
+	resp, ok, err := c.cfg.Substitute.Substitute(ctx, req)
 	switch {
 	case err != nil:
 		return Response{}, true, &Error{kind: ErrRefused, cause: err,

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,9 @@ type Config struct {
 	// Reader is how far stages rely on what Model reads off evidence: weak, strong, or auto, which
 	// goes by the size in its name.
 	Reader string `koanf:"reader"`
+	// ReadingShare is the probability that what a strong reader reads off its evidence is right, up to
+	// MaxReadingShare; 0 takes 0.85.
+	ReadingShare float32 `koanf:"reading_share"`
 	// AllowedModels are the models that a request may name beside Model and those of the fallbacks.
 	AllowedModels []string `koanf:"allowed_models"`
 	// Capabilities of BaseURL, if known.
@@ -242,27 +246,35 @@ func (c Config) ResolveReader() string {
 	return StrongReader
 }
 
-// Probabilities that what a model reads off its evidence is right (ADR 37).
-const weakReadingShare, strongReadingShare = 0.2, 0.85
+// Probabilities that what a model reads off its evidence is right (ADR 37): of a weak reader, of a strong
+// one of which no more is known, and the greatest that can be known.
+const (
+	WeakReadingShare   = 0.2
+	StrongReadingShare = 0.85
+	MaxReadingShare    = 0.98
+)
 
-// ReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1.
-func (c Config) ReadingShare() float32 {
+// ResolveReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1.
+func (c Config) ResolveReadingShare() float32 {
 	if c.ResolveReader() == StrongReader {
-		return strongReadingShare
+		return cmp.Or(c.ReadingShare, StrongReadingShare)
 	}
-	return weakReadingShare
+	return WeakReadingShare
 }
 
-// KnownReadingShare is ReadingShare if the reader is set or was measured, and the caller names no other model; else
-// that of a weak reader: a name is no reason to trust one.
+// KnownReadingShare is ResolveReadingShare if the reader is set or was measured, and the caller names no
+// other model; else that of a weak reader: a name is no reason to trust one.
 func (c Config) KnownReadingShare(model string) float32 {
 	if c.Reader == StrongReader && (model == "" || model == c.Model) {
-		return strongReadingShare
+		return c.ResolveReadingShare()
 	}
-	return weakReadingShare
+	return WeakReadingShare
 }
 
 func (c Config) checkReader() error {
+	if c.ReadingShare < 0 || c.ReadingShare > MaxReadingShare {
+		return fmt.Errorf("llm.reading_share: got %g, want 0 to %g", c.ReadingShare, MaxReadingShare)
+	}
 	switch c.Reader {
 	case "", AutoReader, WeakReader, StrongReader:
 		return nil

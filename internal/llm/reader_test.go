@@ -36,19 +36,20 @@ func TestAutoReaderGoesByTheSizeInTheName(t *testing.T) {
 
 func TestAReaderIsKnownToBeStrongIfItIsSetAndNoOtherModelIsAsked(t *testing.T) {
 	for _, c := range []struct {
-		name          string
-		reader, asked string
-		share, known  float32
+		name              string
+		reader, asked     string
+		set, share, known float32
 	}{
-		{"set to be strong", llm.StrongReader, "", 0.85, 0.85},
-		{"set to be strong, and named by the caller", llm.StrongReader, "m-70b", 0.85, 0.85},
-		{"set to be strong, but the caller names another", llm.StrongReader, "m-1b", 0.85, 0.2},
-		{"strong by its name", llm.AutoReader, "", 0.85, 0.2},
-		{"set to be weak", llm.WeakReader, "", 0.2, 0.2},
+		{"set to be strong", llm.StrongReader, "", 0, 0.85, 0.85},
+		{"set to be strong, with its share", llm.StrongReader, "", 0.95, 0.95, 0.95},
+		{"set to be strong, and named by the caller", llm.StrongReader, "m-70b", 0, 0.85, 0.85},
+		{"set to be strong, but the caller names another", llm.StrongReader, "m-1b", 0.95, 0.95, 0.2},
+		{"strong by its name", llm.AutoReader, "", 0, 0.85, 0.2},
+		{"set to be weak", llm.WeakReader, "", 0.95, 0.2, 0.2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := llm.Config{Model: "m-70b", Reader: c.reader}
-			share, known := cfg.ReadingShare(), cfg.KnownReadingShare(c.asked)
+			cfg := llm.Config{Model: "m-70b", Reader: c.reader, ReadingShare: c.set}
+			share, known := cfg.ResolveReadingShare(), cfg.KnownReadingShare(c.asked)
 			if share != c.share || known != c.known {
 				t.Errorf("got shares of %g and %g, want %g and %g", share, known, c.share, c.known)
 			}

@@ -13,12 +13,21 @@ import (
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 )
 
+// substitute answers by a function.
+type substitute func(llm.Request) (llm.Response, bool, error)
+
+func (s substitute) Substitute(_ context.Context, req llm.Request) (llm.Response, bool, error) {
+	return s(req)
+}
+
+func (substitute) ReadingShare() float32 { return 1 }
+
 func TestASubstituteAnswersSomeRequests(t *testing.T) {
 	m := testkit.NewLLM(t)
 	m.On().Reply("from the model")
 	cfg := m.Config()
 	cfg.Cache = llm.CacheConfig{MemoryEntries: 10, Dir: t.TempDir()}
-	cfg.Substitute = func(_ context.Context, req llm.Request) (llm.Response, bool, error) {
+	cfg.Substitute = substitute(func(req llm.Request) (llm.Response, bool, error) {
 		switch req.Task {
 		case "read":
 			return llm.Response{Text: "substituted", Model: "oracle",
@@ -29,7 +38,7 @@ func TestASubstituteAnswersSomeRequests(t *testing.T) {
 			return llm.Response{}, true, errors.New("no such question")
 		}
 		return llm.Response{}, false, nil
-	}
+	})
 	substituted := client(t, cfg)
 	cfg.Substitute = nil
 	plain := client(t, cfg)

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,8 @@ const (
 	strongFrom = 0.85
 	// maxThinking bounds ReasoningTokens.
 	maxThinking = 16384
+	// maxShare bounds ReadingShare: two dozen items do not show more.
+	maxShare = 0.95
 )
 
 // Profile is what suits a model.
@@ -28,6 +31,8 @@ type Profile struct {
 	Model string `json:"model"`
 	// Reader is the value of llm.reader: weak or strong.
 	Reader string `json:"reader"`
+	// ReadingShare is the value of llm.reading_share; 0 leaves the default.
+	ReadingShare float32 `json:"reading_share,omitempty"`
 	// ReasoningTokens is the value of llm.reasoning_tokens; 0 leaves the default.
 	ReasoningTokens int         `json:"reasoning_tokens,omitempty"`
 	MeasureTime     time.Time   `json:"measure_time"`
@@ -37,8 +42,8 @@ type Profile struct {
 // Choose derives the profile of a model from how it read.
 func Choose(model string, m Measurement, now time.Time) Profile {
 	p := Profile{Model: model, Reader: llm.WeakReader, MeasureTime: now.UTC().Truncate(time.Second), Measurement: m}
-	if min(m.Few, m.Many) >= strongFrom {
-		p.Reader = llm.StrongReader
+	if least := min(m.Few, m.Many); least >= strongFrom {
+		p.Reader, p.ReadingShare = llm.StrongReader, float32(min(least, maxShare))
 	}
 	if wanted := 2 * m.MaxTokens; wanted > llm.DefaultConfig().ReasoningTokens {
 		p.ReasoningTokens = min(wanted, maxThinking)
@@ -49,6 +54,9 @@ func Choose(model string, m Measurement, now time.Time) Profile {
 // Settings returns the settings of the profile, KEY=VALUE.
 func (p Profile) Settings() []string {
 	settings := []string{"llm.reader=" + p.Reader}
+	if p.ReadingShare > 0 {
+		settings = append(settings, fmt.Sprintf("llm.reading_share=%.2f", p.ReadingShare))
+	}
 	if p.ReasoningTokens > 0 {
 		settings = append(settings, fmt.Sprintf("llm.reasoning_tokens=%d", p.ReasoningTokens))
 	}
@@ -59,6 +67,7 @@ func (p Profile) Settings() []string {
 func (p Profile) Apply(c *llm.Config) {
 	if c.Reader == llm.AutoReader || c.Reader == "" {
 		c.Reader = p.Reader
+		c.ReadingShare = cmp.Or(c.ReadingShare, p.ReadingShare)
 	}
 	if p.ReasoningTokens > 0 && c.ReasoningTokens == llm.DefaultConfig().ReasoningTokens {
 		c.ReasoningTokens = p.ReasoningTokens
@@ -110,6 +119,8 @@ func (p Profile) validate(model string) error {
 		return fmt.Errorf("it is of the model %q", p.Model)
 	case p.Reader != llm.WeakReader && p.Reader != llm.StrongReader:
 		return fmt.Errorf("reader: got %q, want %s or %s", p.Reader, llm.WeakReader, llm.StrongReader)
+	case p.ReadingShare < 0 || p.ReadingShare > maxShare:
+		return fmt.Errorf("reading_share: got %g, want 0 to %g", p.ReadingShare, maxShare)
 	case p.ReasoningTokens < 0 || p.ReasoningTokens > maxThinking:
 		return fmt.Errorf("reasoning_tokens: got %d, want 0 to %d", p.ReasoningTokens, maxThinking)
 	}

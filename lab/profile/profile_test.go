@@ -127,6 +127,34 @@ func TestAModelThatReadsWhatIsAskedIsAStrongReader(t *testing.T) {
 	}
 }
 
+func TestAReaderIsRightAsOftenAsItWasMeasured(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		few, many float64
+		share     float32
+	}{
+		{"more than two dozen items can show", 1, 0.99, 0.95},
+		{"less off many facts", 0.98, 0.9, 0.9},
+		{"a weak reader", 0.98, 0.5, 0},
+	} {
+		p := profile.Choose("m", profile.Measurement{Few: c.few, Many: c.many}, time.Now())
+		if p.ReadingShare != c.share {
+			t.Errorf("%s: got %g, want %g", c.name, p.ReadingShare, c.share)
+		}
+		chosen, own := llm.Config{Reader: llm.AutoReader}, llm.Config{Reader: llm.AutoReader, ReadingShare: 0.7}
+		p.Apply(&chosen)
+		p.Apply(&own)
+		if chosen.ReadingShare != c.share || own.ReadingShare != 0.7 {
+			t.Errorf("%s: applied, it left %g, and %g of the user's 0.7", c.name, chosen.ReadingShare,
+				own.ReadingShare)
+		}
+		setting := fmt.Sprintf("llm.reading_share=%.2f", c.share)
+		if slices.Contains(p.Settings(), setting) != (c.share > 0) {
+			t.Errorf("%s: the settings are %q", c.name, p.Settings())
+		}
+	}
+}
+
 func TestAModelThatNamesOneOfAListIsAWeakReader(t *testing.T) {
 	got := measure(t, model{read: func(q string, facts []*graphv1.Triple) []string {
 		return readAll(q, facts)[:1]
@@ -200,7 +228,8 @@ func TestProfilesAreKeptByTheWholeNameOfTheModel(t *testing.T) {
 
 func TestAFileThatIsNoProfileIsRefusedWithWhatToDo(t *testing.T) {
 	for _, text := range []string{``, `{}`, `[1]`, `{"model":"other","reader":"weak"}`, `{"model":"m","reader":"good"}`,
-		`{"model":"m","reader":"weak","reasoning_tokens":-1}`, `{"model":"m","reader":"weak","reasoning_tokens":9e9}`} {
+		`{"model":"m","reader":"strong","reading_share":1}`, `{"model":"m","reader":"weak","reasoning_tokens":-1}`,
+		`{"model":"m","reader":"weak","reasoning_tokens":9e9}`} {
 		s := profile.Store{Dir: t.TempDir()}
 		if err := s.Save(profile.Profile{Model: "m", Reader: llm.WeakReader}); err != nil {
 			t.Fatal(err)

@@ -67,7 +67,7 @@ func (r *Reader) Learn(questions []dataset.Question, seed int64) {
 	}
 }
 
-// Substitute is an llm.Substitute: it answers the calls that read or judge what they show. A
+// Substitute implements llm.Substitute: it answers the calls that read or judge what they show. A
 // question that was not learned is an error.
 func (r *Reader) Substitute(_ context.Context, req llm.Request) (llm.Response, bool, error) {
 	read, reads := tasks[req.Task]
@@ -93,6 +93,11 @@ func (r *Reader) Substitute(_ context.Context, req llm.Request) (llm.Response, b
 	c.confidence = min(max(1-r.rate, 0.5), maxConfidence)
 	text, tokens := read.answer(c)
 	return llm.Response{Text: text, Tokens: tokens, FinishReason: "stop", Model: r.Name()}, true, nil
+}
+
+// ReadingShare implements llm.Substitute; it is never 0, which would be the default.
+func (r *Reader) ReadingShare() float32 {
+	return min(max(float32(1-r.rate), 0.01), llm.MaxReadingShare)
 }
 
 // maxConfidence is the probability of an answer of a reader that never errs: models are not surer.

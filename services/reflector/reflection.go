@@ -27,7 +27,7 @@ type ReflectionConfig struct {
 	// the reader took for answers, and what it gains or loses by sure verdicts on its ends.
 	ReadingWeight float32 `koanf:"reading_weight"`
 	// ReadingShare is the probability that what the reader took for answers is the right set, 0 to 1;
-	// -1 chooses by llm.reader: 0.2 for a weak one, 0.85 for a strong one.
+	// -1 chooses by llm.reader: 0.2 for a weak one, llm.reading_share for a strong one.
 	ReadingShare float32 `koanf:"reading_share"`
 	// MaxGroups and MaxEnds are the most relation paths shown, and the most ends
 	// of each.

@@ -48,7 +48,7 @@ func (c Config) readingShare() float32 {
 	if c.Reflection.ReadingShare >= 0 {
 		return c.Reflection.ReadingShare
 	}
-	return c.LLM.ReadingShare()
+	return c.LLM.ResolveReadingShare()
 }
 
 func (c Config) mode() (reflectorv1.ReflectionMode, error) {

@@ -102,7 +102,7 @@ func (c *evalRunCommand) openReader() (*reader.Reader, llm.Substitute, error) {
 	case !c.Local:
 		return nil, nil, errors.New("--reader: reads in place of the model of a mesh in this process; add --local")
 	}
-	return r, r.Substitute, nil
+	return r, r, nil
 }
 
 // askRetriever lets an evaluation ask the retriever what the orchestrator does

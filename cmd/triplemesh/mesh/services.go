@@ -166,7 +166,8 @@ func load[C any](b loader, name string, defaults C, of func(*C) parts,
 	}
 	if s.llm != nil {
 		if s.llm.Substitute = b.opts.Substitute; s.llm.Substitute != nil {
-			s.llm.Reader = llm.StrongReader // what it reads is not the model's reading
+			// What it reads is not the model's reading.
+			s.llm.Reader, s.llm.ReadingShare = llm.StrongReader, s.llm.Substitute.ReadingShare()
 		}
 	}
 	s.telemetry.LogWriter, s.telemetry.Registry = b.opts.Log, b.registry

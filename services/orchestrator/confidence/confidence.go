@@ -152,19 +152,40 @@ func (m *Model) Estimate(run *orchestratorv1.Run) *float32 {
 	if w == nil {
 		return nil
 	}
-	c := float32(w.Probability(values))
+	odds := w.logOdds(values)
+	if strings.HasSuffix(family, Strong) {
+		odds += logit(clamp(float64(readingShare(run)))) - logit(fittedShare)
+	}
+	c := float32(clamp(sigmoid(odds)))
 	return &c
+}
+
+// fittedShare is the reading share of the runs that the families of strong readers were fitted on. By
+// Bayes' rule, what a reader says who is right more often counts for more.
+const fittedShare = 0.85
+
+// readingShare is the share of the model's readings that are right, as far as the run knows.
+func readingShare(run *orchestratorv1.Run) float32 {
+	return max(run.GetPgAkv().GetReadingShare(), run.GetGer().GetReadingShare())
 }
 
 // Probability returns the probability that a run with these features is right, 0.01 to 0.99.
 func (w *Weights) Probability(values map[string]float64) float64 {
+	return clamp(sigmoid(w.logOdds(values)))
+}
+
+func (w *Weights) logOdds(values map[string]float64) float64 {
 	odds := w.Intercept
 	for name, feature := range w.Features {
 		if v, ok := values[name]; ok {
 			odds += feature.Weight * (v - feature.Mean)
 		}
 	}
-	return min(most, max(least, sigmoid(odds)))
+	return odds
 }
 
+func clamp(probability float64) float64 { return min(most, max(least, probability)) }
+
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }

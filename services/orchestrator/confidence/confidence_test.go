@@ -236,6 +236,31 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
+func TestAReaderWhoIsRightMoreOftenIsBelievedMore(t *testing.T) {
+	m, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range map[string]*orchestratorv1.Run{
+		"pg-akv": groundedRun(), "pg-akv by ranked paths": rankedRun("Orla", "Orla"),
+		"ger": rankedGerRun("Orla", "Orla"),
+	} {
+		_, values := Features(readBy(run, fittedShare))
+		family, _ := Features(run)
+		if got, want := *m.Estimate(run), float32(m.Families[family].Probability(values)); got != want {
+			t.Errorf("%s: a reader as those of the fit gives %g, want %g", name, got, want)
+		}
+		last := float32(0)
+		for _, share := range []float32{0.6, 0.85, 0.95, 1} {
+			c := *m.Estimate(readBy(run, share))
+			if c <= last && last < most || c > most {
+				t.Errorf("%s: a reader who is right in %g of its readings gives %g after %g", name, share, c, last)
+			}
+			last = c
+		}
+	}
+}
+
 func TestEmbeddedWeightsCoverEveryFamilyWithProvenance(t *testing.T) {
 	m, err := Default()
 	if err != nil {
