@@ -30,21 +30,21 @@ import (
 
 // BenchmarkGroundGraph grounds questions over Freebase one at a time.
 func BenchmarkGroundGraph(b *testing.B) {
-	benchmarkService(b, func(ctx context.Context, s *Service, r *retrieverv1.GroundGraphRequest) (proto.Message, error) {
+	benchmarkService(b, func(ctx context.Context, s *Service, r *groundRequest) (proto.Message, error) {
 		return s.GroundGraph(ctx, r)
 	})
 }
 
 // BenchmarkLinkEntities links the same questions.
 func BenchmarkLinkEntities(b *testing.B) {
-	benchmarkService(b, func(ctx context.Context, s *Service, r *retrieverv1.GroundGraphRequest) (proto.Message, error) {
+	benchmarkService(b, func(ctx context.Context, s *Service, r *groundRequest) (proto.Message, error) {
 		return s.LinkEntities(ctx, &retrieverv1.LinkEntitiesRequest{Kg: r.GetKg(), Text: r.GetQuestion()})
 	})
 }
 
 // BenchmarkSuggestPaths suggests paths of up to 3 hops around the topic entities of the same questions.
 func BenchmarkSuggestPaths(b *testing.B) {
-	benchmarkService(b, func(ctx context.Context, s *Service, r *retrieverv1.GroundGraphRequest) (proto.Message, error) {
+	benchmarkService(b, func(ctx context.Context, s *Service, r *groundRequest) (proto.Message, error) {
 		req := &retrieverv1.SuggestPathsRequest{Kg: r.GetKg(), Question: r.GetQuestion(), MaxHops: 3}
 		for _, t := range r.GetPseudoGraph().GetTriples() {
 			req.TopicEntities = append(req.TopicEntities, t.GetSubject())
@@ -52,6 +52,8 @@ func BenchmarkSuggestPaths(b *testing.B) {
 		return s.SuggestPaths(ctx, req)
 	})
 }
+
+type groundRequest = retrieverv1.GroundGraphRequest
 
 // benchmarkService asks one question after another, as the service answers them, encoding included;
 // nothing is remembered from round to round. It reads
@@ -65,7 +67,7 @@ func BenchmarkSuggestPaths(b *testing.B) {
 // which other work on the machine changes less than latency, and the checksum of all responses: two
 // versions of the code that print the same one answer alike.
 func benchmarkService(b *testing.B,
-	ask func(context.Context, *Service, *retrieverv1.GroundGraphRequest) (proto.Message, error)) {
+	ask func(context.Context, *Service, *groundRequest) (proto.Message, error)) {
 	graphs, enc := benchmarkStore(b)
 	ctx := auth.WithTenant(b.Context(), auth.DefaultTenant())
 	requests := benchmarkRequests(b)
