@@ -191,7 +191,8 @@ func TestFilesWithoutQuestionsOrPlansAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for only, want := range map[string]string{"walk": "read plans", "ground": "read questions"} {
-		options := Options{Only: []string{only}, Rounds: 1, Work: t.TempDir(), Plans: path, Questions: path, Triples: path}
+		options := Options{Only: []string{only}, Rounds: 1, Work: t.TempDir(), Plans: path, Questions: path,
+			Triples: path}
 		_, err := Run(t.Context(), options, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v, want one that says %q and names the file", only, err, want)
