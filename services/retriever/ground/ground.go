@@ -98,8 +98,9 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 	}
 	atOnce := func(first, second []step) error {
 		both, together := errgroup.WithContext(ctx)
-		both.Go(func() error { return run(together, first...) })
-		both.Go(func() error { return run(together, second...) })
+		for _, steps := range [][]step{first, second} {
+			both.Go(func() error { return store.Guard(func() error { return run(together, steps...) }) })
+		}
 		return both.Wait()
 	}
 	// Names are looked up while the question is encoded.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
@@ -59,6 +60,45 @@ func subjects(r *Result) []string {
 		names = append(names, e.Subject)
 	}
 	return names
+}
+
+// damagedGraph is a graph of which one thing cannot be read.
+type damagedGraph struct {
+	*storetest.Graph
+	damaged string
+}
+
+func (g damagedGraph) read(what string) {
+	if what == g.damaged {
+		panic(&store.Fault{Err: store.ErrCorrupt})
+	}
+}
+
+func (g damagedGraph) EntityName(id store.EntityID) string {
+	g.read("names")
+	return g.Graph.EntityName(id)
+}
+
+func (g damagedGraph) Triple(id store.TripleID) store.Triple {
+	g.read("triples")
+	return g.Graph.Triple(id)
+}
+
+func (g damagedGraph) RelationVector(id store.RelationID) []float32 {
+	g.read("vectors of relations")
+	return g.Graph.RelationVector(id)
+}
+
+func TestDamageIsAnErrorWhicheverStepMeetsIt(t *testing.T) {
+	for _, what := range []string{"names", "triples", "vectors of relations"} {
+		options := Default()
+		options.Ranker = lastRelation{[]string{"area"}, true}
+		_, err := Ground(t.Context(), damagedGraph{lakes, what}, &storetest.WordEncoder{}, runStep,
+			"How large is Lake Superior?", []Fact{{Subject: "Lake Superior", Relation: "area", Object: "1"}}, options)
+		if !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("damaged %s: error %v, want %v", what, err, store.ErrCorrupt)
+		}
+	}
 }
 
 func TestDefaultGroundsAWrongGuess(t *testing.T) {

@@ -147,10 +147,12 @@ func (m *mapping) verify(ctx context.Context) error {
 	group.SetLimit(4)
 	for name, want := range m.manifest.Files {
 		group.Go(func() error {
-			if err := compareSum(ctx, name, m.data[name], want.SHA256); err != nil || name == pagesFile {
-				return err
-			}
-			return m.files[name].Touch(0, want.Bytes)
+			return store.Guard(func() error {
+				if err := compareSum(ctx, name, m.data[name], want.SHA256); err != nil || name == pagesFile {
+					return err
+				}
+				return m.files[name].Touch(0, want.Bytes)
+			})
 		})
 	}
 	return group.Wait()
