@@ -5,6 +5,9 @@ package ground
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -96,19 +99,13 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 		}
 		return nil
 	}
-	atOnce := func(first, second []step) error {
-		both, together := errgroup.WithContext(ctx)
-		for _, steps := range [][]step{first, second} {
-			both.Go(func() error { return store.Guard(func() error { return run(together, steps...) }) })
-		}
-		return both.Wait()
-	}
 	// Names are looked up while the question is encoded.
-	if err := atOnce([]step{{"retriever.encode", g.encode}}, []step{{"retriever.link", g.link}}); err != nil {
+	err := runBoth(ctx, run, []step{{"retriever.encode", g.encode}}, []step{{"retriever.link", g.link}})
+	if err != nil {
 		return nil, err
 	}
 	// Neither of both needs the other.
-	err := atOnce([]step{{"retriever.suggest_paths", g.suggestPaths}}, []step{
+	err = runBoth(ctx, run, []step{{"retriever.suggest_paths", g.suggestPaths}}, []step{
 		{"store.search_triples", g.search}, {"retriever.look_through", g.resolveMediators},
 		{"retriever.prune", g.prune}, {"retriever.gather", g.gather}, {"retriever.encode_unnamed", g.encodeUnnamed},
 	})
@@ -120,6 +117,30 @@ func Ground(ctx context.Context, snap store.Snapshot, encoder Encoder, observe O
 	}
 	return g.result(), nil
 }
+
+// runBoth runs two lists of steps at once. A panic continues in the goroutine of the caller, who may recover.
+func runBoth(ctx context.Context, run func(context.Context, ...step) error, first, second []step) error {
+	both, together := errgroup.WithContext(ctx)
+	var panics [2]any
+	for i, steps := range [][]step{first, second} {
+		both.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					panics[i], err = fmt.Sprintf("%v\n%s", p, debug.Stack()), errPanic
+				}
+			}()
+			return store.Guard(func() error { return run(together, steps...) })
+		})
+	}
+	err := both.Wait()
+	if p := cmp.Or(panics[0], panics[1]); p != nil {
+		panic(p)
+	}
+	return err
+}
+
+// errPanic ends the steps beside one that panics.
+var errPanic = errors.New("a step beside it panicked")
 
 // step is a part of Ground that has a span of its own. It returns how much it found.
 type step struct {

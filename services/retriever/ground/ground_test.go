@@ -3,6 +3,7 @@ package ground
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -99,6 +100,23 @@ func TestDamageIsAnErrorWhicheverStepMeetsIt(t *testing.T) {
 			t.Errorf("damaged %s: error %v, want %v", what, err, store.ErrCorrupt)
 		}
 	}
+}
+
+func TestAPanicReachesTheCaller(t *testing.T) {
+	defer func() {
+		if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "no such step") {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	observe := func(_ context.Context, name string, do func(context.Context) (int, error)) error {
+		if name == "retriever.prune" {
+			panic("no such step")
+		}
+		return runStep(t.Context(), name, do)
+	}
+	_, err := Ground(t.Context(), lakes, &storetest.WordEncoder{}, observe, "How large is Lake Superior?", nil,
+		Default())
+	t.Errorf("it went on, error %v", err)
 }
 
 func TestDefaultGroundsAWrongGuess(t *testing.T) {
