@@ -143,8 +143,7 @@ type describer struct {
 	// profiles caches the relations around entities, around is memory of profile.
 	profiles map[store.EntityID][]store.RelationID
 	around   []store.RelationID
-	// shared are the prospects' ends that other topic entities lead to.
-	shared []sharing
+	// topics is the number of topic entities.
 	topics int
 }
 
@@ -163,10 +162,11 @@ func newDescriber(snap Snapshot, aim *aim, req SuggestRequest, prospects []*pros
 
 // describe adds the values and profiles.
 func (d *describer) describe(ctx context.Context) (err error) {
-	d.shared, d.topics = shareEnds(d.prospects)
+	var shared []sharing
+	shared, d.topics = shareEnds(d.prospects)
 	for i, p := range d.prospects {
 		path := &d.question.Paths[i]
-		path.Values = d.values(p, d.shared[i])
+		path.Values = d.values(p, shared[i])
 		if path.Profile, err = d.profile(ctx, p); err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (d *describer) values(p *prospect, shared sharing) (v rank.Values) {
 	}
 	v[rank.Shared], v[rank.SharedScore] = float32(shared.ends), shared.score
 	for _, share := range []int{rank.Texts, rank.Dates, rank.Numbers, rank.Shared} {
-		v[share] /= float32(len(p.ends))
+		v[share] /= float32(max(1, len(p.ends)))
 	}
 	v[rank.Degree] = log1p(degree / max(1, min(maxDegreeEnds, len(p.ends))))
 	return v
