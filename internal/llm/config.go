@@ -249,17 +249,17 @@ func (c Config) ResolveReader() string {
 // Probabilities that what a model reads off its evidence is right (ADR 37): of a weak reader, of a strong
 // one of which no more is known, and the greatest that can be known.
 const (
-	WeakReadingShare   = 0.2
-	StrongReadingShare = 0.85
+	weakReadingShare   = 0.2
+	strongReadingShare = 0.85
 	MaxReadingShare    = 0.98
 )
 
 // ResolveReadingShare returns the probability that what the model reads off its evidence is right, 0 to 1.
 func (c Config) ResolveReadingShare() float32 {
 	if c.ResolveReader() == StrongReader {
-		return cmp.Or(c.ReadingShare, StrongReadingShare)
+		return cmp.Or(c.ReadingShare, strongReadingShare)
 	}
-	return WeakReadingShare
+	return weakReadingShare
 }
 
 // KnownReadingShare is ResolveReadingShare if the reader is set or was measured, and the caller names no
@@ -268,7 +268,7 @@ func (c Config) KnownReadingShare(model string) float32 {
 	if c.Reader == StrongReader && (model == "" || model == c.Model) {
 		return c.ResolveReadingShare()
 	}
-	return WeakReadingShare
+	return weakReadingShare
 }
 
 func (c Config) checkReader() error {

@@ -69,24 +69,24 @@ type damagedGraph struct {
 	damaged string
 }
 
-func (g damagedGraph) read(what string) {
+func (g damagedGraph) failIf(what string) {
 	if what == g.damaged {
 		panic(&store.Fault{Err: store.ErrCorrupt})
 	}
 }
 
 func (g damagedGraph) EntityName(id store.EntityID) string {
-	g.read("names")
+	g.failIf("names")
 	return g.Graph.EntityName(id)
 }
 
 func (g damagedGraph) Triple(id store.TripleID) store.Triple {
-	g.read("triples")
+	g.failIf("triples")
 	return g.Graph.Triple(id)
 }
 
 func (g damagedGraph) RelationVector(id store.RelationID) []float32 {
-	g.read("vectors of relations")
+	g.failIf("vectors of relations")
 	return g.Graph.RelationVector(id)
 }
 
