@@ -32,8 +32,8 @@ type otherStore struct {
 	load       bool
 	neo4j      neo4jStore
 
-	// trips counts the requests to the store.
-	trips atomic.Int64
+	// trips counts the requests to the store; those under way at the same time count as one.
+	trips, underWay atomic.Int64
 }
 
 func (a *otherStore) flags(flags *flag.FlagSet) {
@@ -67,7 +67,10 @@ func (a *otherStore) open(ctx context.Context, b *bench, kg string) (store.Snaps
 	cfg.Exact, cfg.EF, cfg.Replicas = a.exact, a.ef, a.replicas
 	all, err := weaviate.New(cfg, grpc.WithUnaryInterceptor(func(ctx context.Context, method string, req, reply any,
 		conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
-		a.trips.Add(1)
+		if a.underWay.Add(1) == 1 {
+			a.trips.Add(1)
+		}
+		defer a.underWay.Add(-1)
 		return invoke(ctx, method, req, reply, conn, options...)
 	}))
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -146,15 +145,14 @@ func (f *folder) writeManifest(m manifest) (manifest, error) {
 		return m, err
 	}
 	m.Files[pagesFile] = last.sums[pagesFile]
-	data, err := json.MarshalIndent(m, "", "  ")
+	data, err := m.encode()
 	if err != nil {
-		return m, fmt.Errorf("write %s: %w", manifestName, err)
+		return m, err
 	}
-	line := fmt.Sprintf("%s  %s\n", hexSum(data), manifestName)
 	if err := last.write(manifestName, writeBytes(data)); err != nil {
 		return m, err
 	}
-	if err := last.write(sumName, writeBytes([]byte(line))); err != nil {
+	if err := last.write(sumName, writeBytes(sumLine(data))); err != nil {
 		return m, err
 	}
 	if err := f.disk.SyncDir(f.dir); err != nil {

@@ -128,6 +128,19 @@ func (m manifest) first() base {
 	return *m.Base
 }
 
+func (m manifest) encode() ([]byte, error) {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", manifestName, err)
+	}
+	return data, nil
+}
+
+// sumLine is the content of the file that holds a manifest's checksum.
+func sumLine(manifest []byte) []byte {
+	return fmt.Appendf(nil, "%s  %s\n", hexSum(manifest), manifestName)
+}
+
 // readManifest reads a snapshot's manifest and compares its checksum, which it returns.
 func readManifest(dir string) (manifest, string, error) {
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))

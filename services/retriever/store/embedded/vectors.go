@@ -94,25 +94,17 @@ func isLittleEndian() bool {
 // Raw is what a whole snapshot holds beside what store.Snapshot shows, for
 // callers that copy it into another store. Snapshots of this package implement it.
 type Raw interface {
-	// NameIndex returns the two files of the name index; see package nameindex.
-	NameIndex() (names, holders []byte, err error)
 	// TripleVector returns the vector of a triple.
 	TripleVector(store.TripleID) ([]float32, error)
+	// VectorSum is the SHA-256 of all of them, in hex digits; empty if there are none.
+	VectorSum() string
 }
 
 var _ Raw = (*snapshot)(nil)
 
-// NameIndex implements Raw. The bytes are valid until the snapshot is released.
-func (s *snapshot) NameIndex() (names, holders []byte, err error) {
-	if !s.isWhole() {
-		return nil, nil, s.wrap("copy", store.Invalidf("a delta has several name indexes; compact it first"))
-	}
-	err = store.Guard(func() error {
-		index := s.layers[0].names
-		names, holders = index.names.Bytes(0, index.names.Len()), index.holders.Bytes(0, index.holders.Len())
-		return nil
-	})
-	return names, holders, s.wrap("copy", err)
+// VectorSum implements Raw.
+func (s *snapshot) VectorSum() string {
+	return s.layers[len(s.layers)-1].mapping.manifest.Files[vectorsFile].SHA256
 }
 
 // TripleVector implements Raw. The vector is valid until the snapshot is released.

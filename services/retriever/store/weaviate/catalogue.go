@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
+
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -136,17 +138,21 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 	return gone, store.WrapError("drop", kg, number, s.clean(ctx, kg, 0))
 }
 
-// Verify implements store.Catalogue. It reads all rows of a snapshot and looks
-// whether they add up; the name index is compared with its checksum.
+// Verify implements store.Catalogue. It fetches the structure again, which compares its checksums, and
+// reads the vector of every triple.
 func (s *Store) Verify(ctx context.Context, kg string, number uint64) (store.Info, int64, error) {
 	e, err := s.resolve(ctx, kg, number)
 	if err != nil {
 		return store.Info{}, 0, store.WrapError("verify", kg, number, err)
 	}
 	g := newGraph(s.cluster, s.home, e)
-	g.bypassCaches = true
+	g.refetch = true
 	g.use()
-	bytes, err := g.verify(ctx)
+	var bytes int64
+	err = store.Guard(func() (err error) {
+		bytes, err = g.verify(ctx)
+		return err
+	})
 	if err := errors.Join(err, g.release()); err != nil {
 		return store.Info{}, 0, store.WrapError("verify", kg, e.Number, err)
 	}
@@ -201,9 +207,14 @@ func (s *Store) inUse(kg string, number uint64) bool {
 	return false
 }
 
+// deleteParts deletes the collections of a snapshot.
 func (s *Store) deleteParts(ctx context.Context, kg string, number uint64) error {
-	for _, part := range parts {
-		if err := s.cluster.deleteClass(ctx, collection(s.home, kg, number, part)); err != nil {
+	there, err := s.cluster.classes(ctx, collection(s.home, kg, number, ""))
+	if err != nil {
+		return err
+	}
+	for _, def := range there {
+		if err := s.cluster.deleteClass(ctx, fmt.Sprint(def["class"])); err != nil {
 			return err
 		}
 	}
@@ -218,77 +229,28 @@ func withOp(op string, err error) error {
 	return err
 }
 
-// verify reads all rows and looks whether they add up: the numbers of all rows
-// are there once, counts are those of the edges, names lead to their entities.
 func (g *graph) verify(ctx context.Context) (bytes int64, err error) {
-	if err := g.load(ctx); err != nil {
-		return 0, err
+	structure, err := g.open(ctx)
+	if err != nil || !g.entry.TripleVectors {
+		return g.entry.StructureBytes, err
 	}
-	bytes = g.entry.NameBytes + g.entry.HolderBytes
-	var edges [2]int64
-	for from := 0; from < g.entry.Entities; from += lookupBatch {
-		err := forEachRow(ctx, g, entitiesPart, propNumber, idRange[store.EntityID](from, g.entry.Entities,
-			lookupBatch), scoreBatch, false, func(id store.EntityID, r *resultRow) error {
-			e, s, err := g.entityRow(r)
-			if err != nil {
-				return err
-			}
-			if r.result.GetMetadata().GetId() != entityID(e.name) {
-				r.corruptf("has an id that is not made of its name %q", e.name)
-			}
-			for dir := range edges {
-				edges[dir] += int64(e.degree[dir])
-				if s.first[dir] < 0 || s.first[dir]+int64(e.degree[dir]) > int64(g.entry.Triples) {
-					r.corruptf("has edges from %d on, there are %d", s.first[dir], g.entry.Triples)
+	const step = maxParallel * rowsPerRequest
+	for from := 0; from < g.entry.Triples; from += step {
+		numbers := numberRange(uint32(from), uint32(min(from+step, g.entry.Triples)))
+		if err := g.readRows(ctx, vectorsPart, numbers, true, func(number uint32, r *pb.SearchResult) error {
+			fields := r.GetProperties().GetNonRefProps().GetFields()
+			t := structure.Triple(store.TripleID(number))
+			for property, want := range map[string]uint32{propSubject: uint32(t.Subject),
+				propRelation: uint32(t.Relation)} {
+				if got := fields[property].GetIntValue(); got != int64(want) {
+					return fmt.Errorf("%q is %d, want %d: %w", property, got, want, store.ErrCorrupt)
 				}
 			}
-			bytes += int64(len(e.name))
-			return r.err
-		})
-		if err != nil {
+			_, err := rowVector(r, g.entry.Dims)
+			return err
+		}); err != nil {
 			return 0, err
 		}
 	}
-	counts := make([]int, len(g.relations))
-	for from := 0; from < g.entry.Triples; from += lookupBatch {
-		err := forEachRow(ctx, g, factsPart, propTriple, idRange[store.TripleID](from, g.entry.Triples, lookupBatch),
-			scoreBatch, g.entry.TripleVectors, func(_ store.TripleID, r *resultRow) error {
-				_, f, err := g.readFact(r)
-				if err != nil {
-					return err
-				}
-				counts[f.Relation]++
-				if g.entry.TripleVectors {
-					r.vector(g.entry.Dims)
-					bytes += int64(4 * g.entry.Dims)
-				}
-				bytes += 12
-				return r.err
-			})
-		if err != nil {
-			return 0, err
-		}
-	}
-	for dir, n := range edges {
-		if n != int64(g.entry.Triples) {
-			return 0, fmt.Errorf("entities count %d edges in direction %d, there are %d triples: %w", n, dir,
-				g.entry.Triples, store.ErrCorrupt)
-		}
-	}
-	for i, n := range counts {
-		if n != g.relations[i].triples {
-			return 0, fmt.Errorf("relation %q counts %d triples, there are %d: %w", g.relations[i].name,
-				g.relations[i].triples, n, store.ErrCorrupt)
-		}
-	}
-	return bytes, nil
-}
-
-// idRange lists at most n numbers from one on, below a limit.
-func idRange[N ~uint32](from, limit, n int) []N {
-	var ids []N
-	for id := from; id < min(from+n, limit); id++ {
-		ids = append(ids, N(id))
-	}
-	return ids
+	return g.entry.StructureBytes + int64(g.entry.Triples)*int64(4*g.entry.Dims), nil
 }

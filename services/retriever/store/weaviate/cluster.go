@@ -263,7 +263,7 @@ type Config struct {
 	// shared: a capital and up to 20 letters and digits.
 	Prefix string `koanf:"prefix"`
 	// Dir is a directory of this machine. Loads put together there what they
-	// then send, and the name indexes of open snapshots lie there.
+	// then send, and the structures of open snapshots lie there.
 	Dir string `koanf:"dir"`
 	// Shards is into how many parts a collection is divided, 0 means one per
 	// node. Replicas is the number of nodes that hold each part.
@@ -277,7 +277,7 @@ type Config struct {
 	Timeout  time.Duration `koanf:"timeout"`
 	Attempts int           `koanf:"attempts"`
 	// Exact is up to how many triples a snapshot has an index that compares
-	// every vector. A greater one has HNSW, whose search looks at EF candidates
+	// every vector, by eight bits a component. A greater one has HNSW, whose search looks at EF candidates
 	// and whose graph has Connections links a node, built with EFConstruction.
 	Exact          int `koanf:"exact"`
 	EF             int `koanf:"ef"`
@@ -288,7 +288,7 @@ type Config struct {
 	InFlight int `koanf:"in_flight"`
 	// Grace is how long a dropped snapshot is kept for questions under way.
 	Grace time.Duration `koanf:"grace"`
-	// CacheBytes is about how much of each open snapshot is remembered.
+	// CacheBytes is about how much of the vectors of each open snapshot is remembered.
 	CacheBytes int `koanf:"cache_bytes"`
 }
 
@@ -297,7 +297,7 @@ func DefaultConfig() Config {
 	return Config{
 		Prefix: "Triplemesh", Replicas: 1, Consistency: "ONE",
 		Timeout: 5 * time.Second, Attempts: 5,
-		Exact: 10_000, EF: 256, EFConstruction: 128, Connections: 32,
+		Exact: 50_000, EF: 256, EFConstruction: 128, Connections: 32,
 		Batch: 500, InFlight: 8, Grace: time.Minute, CacheBytes: 256 << 20,
 	}
 }

@@ -4,6 +4,7 @@ package weaviate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
@@ -37,10 +41,7 @@ func many(n int) []store.Fact {
 
 // answersOf asks a snapshot for hops and hits, without what it remembers.
 func answersOf(ctx context.Context, s store.Snapshot, of int, vectors [][]float32) (string, error) {
-	g := s.(*snapshot).graph
-	g.edges.Purge()
-	g.facts.Purge()
-	g.vectors.Purge()
+	s.(*snapshot).graph.vectors.Purge()
 	var b strings.Builder
 	err := store.Guard(func() error {
 		id, ok, err := s.Entity(ctx, fmt.Sprintf("person %d", of))
@@ -174,6 +175,48 @@ func TestANodeIsLostAndComesBack(t *testing.T) {
 		a.group.Wait()
 		t.Logf("%v: %d questions, %d failed, %d wrong, the slowest took %v", signal, a.count.Load(), a.failed.Load(),
 			a.wrong.Load(), time.Duration(a.slowest.Load()).Round(time.Millisecond))
+	}
+}
+
+// TestANodeLostWhileLoadingEndsTheLoad kills a node of three while rows are sent: nothing of the load
+// remains, and when the node is back the same files load.
+func TestANodeLostWhileLoadingEndsTheLoad(t *testing.T) {
+	if len(strings.Split(os.Getenv("WEAVIATE_PIDS"), ",")) < 3 || os.Getenv("WEAVIATE_UP") == "" {
+		t.Skip("WEAVIATE_PIDS names fewer than three nodes, or WEAVIATE_UP no command that starts one again")
+	}
+	s := open(t, clusterConfig(t))
+	content := func() store.Content { return storetest.Content(t, many(20_000)) }
+	pids := restart(t)
+	loaded := make(chan error, 1)
+	go func() {
+		_, err := s.Write(t.Context(), "people", content())
+		loaded <- err
+	}()
+	// Rows are being sent when the collection of vectors is there.
+	for name := collection(s.home, "people", 1, vectorsPart); ; {
+		if _, err := s.cluster.readClass(t.Context(), name, true); err == nil {
+			break
+		}
+		if err := sleep(t.Context(), 20*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if number, err := strconv.Atoi(pids[1]); err != nil || syscall.Kill(number, syscall.SIGKILL) != nil {
+		t.Fatalf("node %s was not killed, %v", pids[1], err)
+	}
+	if err := <-loaded; status.Code(err) != codes.Unavailable {
+		t.Errorf("the load ends with %v", err)
+	}
+	restart(t)
+	if _, err := s.List(t.Context(), "people"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the list answers %v", err)
+	}
+	info, err := s.Write(t.Context(), "people", content())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Verify(t.Context(), "people", info.Number); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -208,23 +208,9 @@ func fieldsOf(o *pb.BatchObject, wanted []string) map[string]*pb.Value {
 		switch text := v.GetStringValue(); {
 		case name == propData:
 			fields[name] = &pb.Value{Kind: &pb.Value_BlobValue{BlobValue: text}}
-		case text != "" || name == propName:
-			fields[name] = &pb.Value{Kind: &pb.Value_TextValue{TextValue: text}}
 		default:
 			fields[name] = &pb.Value{Kind: &pb.Value_IntValue{IntValue: int64(v.GetNumberValue())}}
 		}
-	}
-	for _, p := range o.Properties.IntArrayProperties {
-		var bytes []byte
-		for _, n := range p.Values {
-			bytes = binary.LittleEndian.AppendUint64(bytes, uint64(n))
-		}
-		fields[p.PropName] = &pb.Value{Kind: &pb.Value_ListValue{
-			ListValue: &pb.ListValue{Kind: &pb.ListValue_IntValues{IntValues: &pb.IntValues{Values: bytes}}}}}
-	}
-	for _, p := range o.Properties.TextArrayProperties {
-		fields[p.PropName] = &pb.Value{Kind: &pb.Value_ListValue{
-			ListValue: &pb.ListValue{Kind: &pb.ListValue_TextValues{TextValues: &pb.TextValues{Values: p.Values}}}}}
 	}
 	for name := range fields {
 		if !slices.Contains(wanted, name) {
@@ -244,19 +230,15 @@ func passes(o *pb.BatchObject, f *pb.Filters) bool {
 	switch f.Operator {
 	case pb.Filters_OPERATOR_AND:
 		return !slices.ContainsFunc(f.Filters, func(some *pb.Filters) bool { return !passes(o, some) })
-	case pb.Filters_OPERATOR_EQUAL:
-		if property == "_id" {
-			return o.Uuid == f.GetValueText()
-		}
-		return o.Properties.NonRefProperties.GetFields()[property].GetStringValue() == f.GetValueText()
 	case pb.Filters_OPERATOR_CONTAINS_ANY:
+		if property == "_id" {
+			return slices.Contains(f.GetValueTextArray().GetValues(), o.Uuid)
+		}
 		return slices.Contains(f.GetValueIntArray().GetValues(), number)
 	case pb.Filters_OPERATOR_GREATER_THAN_EQUAL:
 		return number >= f.GetValueInt()
 	case pb.Filters_OPERATOR_LESS_THAN_EQUAL:
 		return number <= f.GetValueInt()
-	case pb.Filters_OPERATOR_LESS_THAN:
-		return number < f.GetValueInt()
 	}
 	return false
 }

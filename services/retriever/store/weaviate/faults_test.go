@@ -2,9 +2,12 @@ package weaviate
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,23 +37,8 @@ func world(t *testing.T, change func(*Config)) (*fake, *Store, store.Snapshot) {
 	return f, s, storetest.Open(t, s, "world", 0)
 }
 
-// paris is the number of Paris in that graph.
-const paris = 11
-
 // questions are reads that go to the cluster, whatever was read before.
 var questions = map[string]func(context.Context, store.Snapshot) error{
-	"an entity by name": func(ctx context.Context, s store.Snapshot) error {
-		_, ok, err := s.Entity(ctx, "Paris")
-		if err == nil && !ok {
-			return errors.New("Paris is not there")
-		}
-		return err
-	},
-	"edges": func(ctx context.Context, s store.Snapshot) error {
-		s.(*snapshot).graph.edges.Purge()
-		_, err := s.Edges(ctx, []store.EntityID{paris}, store.Out, nil)
-		return err
-	},
 	"a search": func(ctx context.Context, s store.Snapshot) error {
 		_, err := s.SearchTriples(ctx, [][]float32{s.RelationVector(0)}, 3, store.Filter{})
 		return err
@@ -60,54 +48,29 @@ var questions = map[string]func(context.Context, store.Snapshot) error{
 		_, err := s.ScoreTriples(ctx, [][]float32{s.RelationVector(0)}, []store.TripleID{1, 2, 3})
 		return err
 	},
-	"a name": func(_ context.Context, s store.Snapshot) error {
-		s.(*snapshot).graph.entities.Purge()
-		return store.Guard(func() error { s.EntityName(paris); return nil })
-	},
-	"a triple": func(_ context.Context, s store.Snapshot) error {
-		s.(*snapshot).graph.facts.Purge()
-		return store.Guard(func() error { s.Triple(3); return nil })
-	},
 }
 
 func TestInconsistentAnswersAreCorrupt(t *testing.T) {
 	f, _, s := world(t, nil)
-	lacking := func(property string) func(*pb.SearchReply) {
-		return func(reply *pb.SearchReply) {
-			for _, r := range reply.Results {
-				delete(r.Properties.NonRefProps.Fields, property)
-			}
-		}
+	withID := func(id string) func(*pb.SearchReply) {
+		return func(reply *pb.SearchReply) { reply.Results[0].Metadata.Id = id }
 	}
 	for name, c := range map[string]struct {
 		spoil func(*pb.SearchReply)
 		asked []string
 	}{
-		"a fact without a subject":      {lacking(propSubject), []string{"edges", "a search", "scores", "a triple"}},
-		"a fact without its ends":       {lacking(propEnds), []string{"edges", "a search", "scores", "a triple"}},
-		"a fact without its number":     {lacking(propTriple), []string{"edges", "a search", "scores", "a triple"}},
-		"a fact without its validity":   {lacking(propValidity), []string{"edges", "a search", "scores", "a triple"}},
-		"an entity without its number":  {lacking(propNumber), []string{"an entity by name", "a name"}},
-		"an entity without its degrees": {lacking(propShape), []string{"an entity by name", "a name"}},
-		"an entity without its edges":   {lacking(propOut), []string{"an entity by name", "a name"}},
+		"a row without an id":         {withID(""), []string{"a search", "scores"}},
+		"a row with an id of another": {withID("dd3b7a5c-7f6e-4e5c-9a51-0f0a7f7f6a11"), []string{"a search", "scores"}},
+		"a number that is too great":  {withID(rowID(1 << 20)), []string{"a search", "scores"}},
 		"a row that is missing": {func(r *pb.SearchReply) { r.Results = r.Results[1:] },
-			[]string{"scores", "a name", "a triple"}},
+			[]string{"scores"}},
 		"a row that comes twice": {func(r *pb.SearchReply) { r.Results = append(r.Results, r.Results[0]) },
-			[]string{"scores", "a name", "a triple"}},
+			[]string{"scores"}},
 		"a vector that is cut off": {func(reply *pb.SearchReply) {
 			for _, r := range reply.Results {
 				r.Metadata.VectorBytes = r.Metadata.VectorBytes[:min(7, len(r.Metadata.VectorBytes))]
 			}
 		}, []string{"a search", "scores"}},
-		"a number that is too great": {func(reply *pb.SearchReply) {
-			for _, r := range reply.Results {
-				for _, p := range []string{propObject, propNumber} {
-					if r.Properties.NonRefProps.Fields[p] != nil {
-						r.Properties.NonRefProps.Fields[p] = &pb.Value{Kind: &pb.Value_IntValue{IntValue: 1 << 33}}
-					}
-				}
-			}
-		}, []string{"an entity by name", "edges", "a search", "scores", "a name", "a triple"}},
 	} {
 		f.set(func() {
 			f.onSearch = func(_ context.Context, _ *pb.SearchRequest, reply *pb.SearchReply) error {
@@ -142,15 +105,9 @@ func TestAReplicaWithMissingRowsIsNotTrusted(t *testing.T) {
 			return nil
 		}
 	})
-	for _, asked := range []string{"edges", "scores", "a name", "a triple"} {
-		if err := questions[asked](t.Context(), s); err != nil {
-			t.Errorf("%s: %v", asked, err)
-		}
-	}
-	s.(*snapshot).graph.edges.Purge()
-	lists, err := s.Edges(t.Context(), []store.EntityID{paris}, store.Out, nil)
-	if err != nil || len(lists[0]) != 5 {
-		t.Errorf("edges are %v, %v", lists, err)
+	scores, err := s.ScoreTriples(t.Context(), [][]float32{s.RelationVector(0)}, []store.TripleID{1, 2, 3, 4})
+	if err != nil || len(scores[0]) != 4 {
+		t.Errorf("scores are %v, %v", scores, err)
 	}
 }
 
@@ -237,24 +194,105 @@ func TestTheLastKnownSchemaIsUsedWhileUnreadable(t *testing.T) {
 	}
 }
 
-func TestACorruptNameIndexIsNotUsed(t *testing.T) {
-	f, s, _ := world(t, nil)
+func TestACorruptStructureIsNotUsed(t *testing.T) {
+	for name, spoil := range map[string]func(piece []byte) []byte{
+		"a byte that differs":  func(piece []byte) []byte { piece[len(piece)/2]++; return piece },
+		"one that is cut off":  func(piece []byte) []byte { return piece[:len(piece)/3] },
+		"padding that differs": func(piece []byte) []byte { piece[len(piece)-1]++; return piece },
+		"nothing":              func([]byte) []byte { return nil },
+	} {
+		f, s, _ := world(t, nil)
+		f.set(func() {
+			f.onSearch = func(_ context.Context, req *pb.SearchRequest, reply *pb.SearchReply) error {
+				if !strings.HasSuffix(req.Collection, structurePart) {
+					return nil
+				}
+				fields := reply.Results[0].Properties.NonRefProps.Fields
+				piece, err := base64.StdEncoding.DecodeString(fields[propData].GetBlobValue())
+				fields[propData] = &pb.Value{Kind: &pb.Value_BlobValue{
+					BlobValue: base64.StdEncoding.EncodeToString(spoil(piece))}}
+				return err
+			}
+		})
+		if _, _, err := s.Verify(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: verify answers %v", name, err)
+		}
+		if _, err := open(t, f.config()).Open(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: open answers %v", name, err)
+		}
+	}
+}
+
+// A damaged copy is replaced when the snapshot is opened, as if there were none.
+func TestADamagedCopyOfTheStructureIsFetchedAgain(t *testing.T) {
+	f := newFake(t)
+	cfg := f.config()
+	storetest.Build(t, open(t, cfg), "world", storetest.World())
+	copies, err := filepath.Glob(filepath.Join(cfg.Dir, structuresDir, "*", "world", "*", "manifest.json"))
+	if err != nil || len(copies) != 1 {
+		t.Fatalf("copies are %v, %v", copies, err)
+	}
+	if err := os.WriteFile(copies[0], []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	snap := storetest.Open(t, open(t, cfg), "world", 0)
+	if found, err := snap.Match(t.Context(), "paris"); err != nil || len(found) != 2 {
+		t.Errorf("it matches %v, %v", found, err)
+	}
+}
+
+// A question may have less time than the structure takes: it ends in time, and the next one finds what
+// was fetched meanwhile.
+func TestFetchingOutlivesTheQuestionThatBeganIt(t *testing.T) {
+	f, _, _ := world(t, nil)
+	fetching, proceed := make(chan struct{}), make(chan struct{})
 	f.set(func() {
-		f.onSearch = func(_ context.Context, req *pb.SearchRequest, reply *pb.SearchReply) error {
-			if strings.HasSuffix(req.Collection, namesPart) {
-				v := reply.Results[0].Properties.NonRefProps.Fields[propData].GetKind().(*pb.Value_BlobValue)
-				reply.Results[0].Properties.NonRefProps.Fields[propData] = &pb.Value{
-					Kind: &pb.Value_BlobValue{BlobValue: "AAAA" + v.BlobValue[4:]}}
+		f.onSearch = func(_ context.Context, req *pb.SearchRequest, _ *pb.SearchReply) error {
+			if strings.HasSuffix(req.Collection, structurePart) {
+				close(fetching)
+				<-proceed
 			}
 			return nil
 		}
 	})
-	if _, _, err := s.Verify(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("verify answers %v", err)
+	s := open(t, f.config())
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-fetching
+		cancel()
+	}()
+	if _, err := s.Open(ctx, "world", 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("the question ends with %v", err)
 	}
-	cfg := f.config()
-	if _, err := open(t, cfg).Open(t.Context(), "world", 0); !errors.Is(err, store.ErrCorrupt) {
+	close(proceed)
+	snap := storetest.Open(t, s, "world", 0) // Fetching again would close a closed channel.
+	if n := snap.Info().Triples; n == 0 {
+		t.Error("there are no triples")
+	}
+}
+
+func TestWhatAnEarlierVersionLoadedIsRefusedAndCanBeDropped(t *testing.T) {
+	f, s, _ := world(t, nil)
+	if _, err := s.change(t.Context(), "world", func(r *catalogueRecord) error {
+		r.Snapshots[0].StructureSHA256 = ""
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cluster.createClass(t.Context(), class{"class": collection(s.home, "world", 1, "facts")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrFormat) ||
+		!strings.Contains(err.Error(), "load the files again") {
 		t.Errorf("open answers %v", err)
+	}
+	s.cluster.config.Grace = 0
+	s.closeAll()
+	if _, err := s.Drop(t.Context(), "world", 0); err != nil {
+		t.Fatal(err)
+	}
+	if left := f.collections(); len(left) > 0 {
+		t.Errorf("these are left: %v", left)
 	}
 }
 
@@ -322,7 +360,7 @@ func TestAReadIsTriedAgainOnANodeThatIsBeingConnected(t *testing.T) {
 			t.Fatal("the starting node was not connected")
 		}
 	}
-	collection := s.(*snapshot).graph.collection(factsPart)
+	collection := s.(*snapshot).graph.collection(vectorsPart)
 	if _, err := c.search(t.Context(), &pb.SearchRequest{Collection: collection}); err != nil {
 		t.Error(err)
 	}

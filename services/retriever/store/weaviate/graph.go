@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,47 +11,45 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
 
-	"github.com/triplemesh/triplemesh/services/retriever/nameindex"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// graph is an open snapshot, shared by all that read it. It keeps the relations
-// and the name index whole, and of the rest what was read last.
+// graph is an open snapshot, shared by all that read it.
 type graph struct {
 	cluster *cluster
 	home    string
 	entry   entry
-	// bypassCaches makes every read go to the cluster, for Verify.
-	bypassCaches bool
-	snapshotCache
+	// refetch makes a copy of the structure be fetched even if there is one, for Verify.
+	refetch bool
+	// vectors are those that were read last. A snapshot never changes, so that none goes stale.
+	vectors *lru.Cache[store.TripleID, []float32]
 
 	// users counts the store, as the first, and the readers.
 	users atomic.Int64
 	// dropped reports whether the snapshot is no longer there.
 	dropped atomic.Bool
 
-	loading   sync.Mutex
-	loaded    bool
-	relations []relation
-	byName    map[string]store.RelationID
-	names     *nameindex.Index
-	unmap     func() error
-}
-
-// relation is one, with its vector, nil if there are none.
-type relation struct {
-	name    string
-	triples int
-	vector  []float32
+	opening singleflight.Group
+	// structure is the copy on this machine, nil before it is open.
+	structure atomic.Pointer[structure]
 }
 
 // newGraph returns a graph with one user, the caller.
 func newGraph(c *cluster, home string, e entry) *graph {
-	g := &graph{cluster: c, home: home, entry: e, snapshotCache: newMemory(c.config.CacheBytes, e.Dims)}
+	// A vector comes with its place in the cache.
+	vectors, err := lru.New[store.TripleID, []float32](max(c.config.CacheBytes/(4*e.Dims+150), minCachedVectors))
+	if err != nil {
+		panic(err) // of a size below 1 alone
+	}
+	g := &graph{cluster: c, home: home, entry: e, vectors: vectors}
 	g.users.Store(1)
 	return g
 }
+
+// minCachedVectors is what one question reads.
+const minCachedVectors = 4096
 
 // use adds a user, unless all are gone already.
 func (g *graph) use() bool {
@@ -73,134 +69,120 @@ func (g *graph) release() error {
 	if g.users.Add(-1) > 0 {
 		return nil
 	}
-	g.loading.Lock()
-	defer g.loading.Unlock()
-	if g.unmap == nil {
-		return nil
-	}
-	err := g.unmap()
-	g.unmap = nil
-	if g.dropped.Load() {
-		// Another snapshot with the same names fetches the index again.
-		if gone := os.Remove(g.namesPath()); !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}
-	return err
+	return g.closeStructure()
 }
 
 func (g *graph) collection(part string) string {
 	return collection(g.home, g.entry.KG, g.entry.Number, part)
 }
 
-// load reads what is kept whole, once.
-func (g *graph) load(ctx context.Context) error {
-	g.loading.Lock()
-	defer g.loading.Unlock()
-	if g.loaded {
-		return nil
+var errReleased = errors.New("the snapshot was released")
+
+// open returns the structure, fetched if need be. A request that ends does not end the fetching, so
+// that a large structure arrives even if every question has a shorter deadline.
+func (g *graph) open(ctx context.Context) (*structure, error) {
+	if there := g.structure.Load(); there != nil {
+		return there, nil
 	}
-	var relations []relation
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		relations, err = g.readRelations(groupCtx)
-		return err
+	done := g.opening.DoChan("", func() (any, error) {
+		if !g.use() {
+			return (*structure)(nil), errReleased
+		}
+		there, err := g.structure.Load(), error(nil)
+		if there == nil {
+			if there, err = g.openStructure(context.WithoutCancel(ctx)); err == nil {
+				g.structure.Store(there)
+			}
+		}
+		return there, errors.Join(err, g.release())
 	})
-	group.Go(func() error { return g.openNames(groupCtx) })
-	if err := group.Wait(); err != nil {
-		return err
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case opened := <-done:
+		return opened.Val.(*structure), opened.Err
 	}
-	g.relations, g.byName = relations, make(map[string]store.RelationID, len(relations))
-	for i, r := range relations {
-		g.byName[r.name] = store.RelationID(i)
-	}
-	g.loaded = true
-	return nil
-}
-
-// relationRows is the number of relations read at a time: with vectors some 2 KiB each.
-const relationRows = 1000
-
-func (g *graph) readRelations(ctx context.Context) ([]relation, error) {
-	relations, dims := make([]relation, g.entry.Relations), g.entry.Dims
-	seen := 0
-	for from := 0; from < len(relations); from += relationRows {
-		rows, err := g.rows(ctx, relationsPart, between(propNumber, int64(from), int64(from+relationRows)),
-			relationRows, dims > 0)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			at := r.number(propNumber, len(relations))
-			found := relation{name: r.text(propName), triples: int(r.int(propCount))}
-			if dims > 0 {
-				found.vector = r.vector(dims)
-			}
-			if r.err != nil {
-				return nil, r.err
-			}
-			relations[at] = found
-			seen++
-		}
-	}
-	if seen != len(relations) {
-		return nil, fmt.Errorf("collection %s has %d relations, want %d: %w", g.collection(relationsPart), seen,
-			len(relations), store.ErrCorrupt)
-	}
-	return relations, nil
 }
 
 // maxRows is the number of rows Weaviate answers at most.
 const maxRows = 10_000
 
-// rows reads the rows of a collection that a filter matches.
-func (g *graph) rows(ctx context.Context, part string, filter *pb.Filters, limit int,
-	vectors bool) ([]*resultRow, error) {
-	return g.rowsAt(ctx, part, filter, limit, vectors, levels[g.cluster.config.Consistency])
-}
-
-func (g *graph) rowsAt(ctx context.Context, part string, filter *pb.Filters, limit int, vectors bool,
-	level pb.ConsistencyLevel) ([]*resultRow, error) {
-	return g.query(ctx, part, &pb.SearchRequest{
-		Filters: filter, Limit: uint32(limit), ConsistencyLevel: &level,
-		Metadata: &pb.MetadataRequest{Uuid: true, Vector: vectors},
-	})
-}
-
-// readProperties are the properties that are read; those that serve only to find rows
-// are not returned.
+// readProperties are the properties that are read; those that serve only to find rows are not returned.
 var readProperties = map[string][]string{
-	factsPart:     {propTriple, propPlace, propSubject, propRelation, propObject, propValidity, propEnds, propNames},
-	entitiesPart:  {propNumber, propName, propShape, propOut, propIn},
-	relationsPart: {propNumber, propName, propCount},
-	namesPart:     {propNumber, propData},
+	vectorsPart:   {propSubject, propRelation},
+	structurePart: {propData},
 }
 
-// properties are those to read of a part: a snapshot that was loaded before there were keys or
-// provenance has no such property.
-func (g *graph) properties(part string) []string {
-	properties := readProperties[part]
-	switch {
-	case part == entitiesPart && g.entry.Keyed:
-		return append(slices.Clip(properties), propKey)
-	case part == factsPart && g.entry.Provenance:
-		return append(slices.Clip(properties), propProvenance)
-	}
-	return properties
-}
-
-func (g *graph) query(ctx context.Context, part string, req *pb.SearchRequest) ([]*resultRow, error) {
+func (g *graph) query(ctx context.Context, part string, req *pb.SearchRequest) ([]*pb.SearchResult, error) {
 	req.Collection = g.collection(part)
-	req.Properties = &pb.PropertiesRequest{NonRefProperties: g.properties(part)}
-	results, err := g.cluster.search(ctx, req)
-	if err != nil {
-		return nil, err
+	req.Properties = &pb.PropertiesRequest{NonRefProperties: readProperties[part]}
+	return g.cluster.search(ctx, req)
+}
+
+const (
+	// rowsPerRequest is how many rows one request asks for.
+	rowsPerRequest = 1000
+	// maxParallel is how many requests are under way for one reader.
+	maxParallel = 6
+)
+
+// readRows reads rows by their numbers, some at a time, and hands them out one after the other. Every
+// number must come once.
+func (g *graph) readRows(ctx context.Context, part string, numbers []uint32, vectors bool,
+	take func(uint32, *pb.SearchResult) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxParallel)
+	chunks := slices.Collect(slices.Chunk(numbers, rowsPerRequest))
+	answers := make([][]*pb.SearchResult, len(chunks))
+	for i, chunk := range chunks {
+		group.Go(func() error {
+			return g.retryAtHigherLevels(func(level pb.ConsistencyLevel) (err error) {
+				if answers[i], err = g.query(ctx, part, &pb.SearchRequest{
+					Filters: byNumbers(chunk), Limit: uint32(len(chunk)), ConsistencyLevel: &level,
+					Metadata: &pb.MetadataRequest{Uuid: true, Vector: vectors},
+				}); err != nil {
+					return err
+				}
+				return checkRows(answers[i], g.collection(part), chunk)
+			})
+		})
 	}
-	rows := make([]*resultRow, len(results))
-	for i, result := range results {
-		rows[i] = newResultRow(req.Collection, result)
+	if err := group.Wait(); err != nil {
+		return err
 	}
-	return rows, nil
+	for _, rows := range answers {
+		for _, r := range rows {
+			number, err := rowNumber(r)
+			if err := errors.Join(err, take(number, r)); err != nil {
+				return fmt.Errorf("collection %s, row %d: %w", g.collection(part), number, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkRows reports whether rows are those of the numbers, each once.
+func checkRows(rows []*pb.SearchResult, collection string, numbers []uint32) error {
+	wanted := make(map[uint32]bool, len(numbers))
+	for _, n := range numbers {
+		wanted[n] = true
+	}
+	for _, r := range rows {
+		n, err := rowNumber(r)
+		if err != nil {
+			return fmt.Errorf("collection %s: %w", collection, err)
+		}
+		if !wanted[n] {
+			return fmt.Errorf("collection %s answers with row %d, which was not requested, or repeated: %w",
+				collection, n, store.ErrCorrupt)
+		}
+		delete(wanted, n)
+	}
+	for n := range wanted {
+		return fmt.Errorf("collection %s lacks row %d and %d others: %w", collection, n, len(wanted)-1,
+			store.ErrCorrupt)
+	}
+	return nil
 }
 
 // retryAtHigherLevels reads until an answer adds up: first at the configured consistency,
@@ -208,7 +190,7 @@ func (g *graph) query(ctx context.Context, part string, req *pb.SearchRequest) (
 func (g *graph) retryAtHigherLevels(read func(pb.ConsistencyLevel) error) error {
 	var err error
 	for level := levels[g.cluster.config.Consistency]; level <= pb.ConsistencyLevel_CONSISTENCY_LEVEL_ALL; level++ {
-		if err = read(level); !isCorrupt(err) {
+		if err = read(level); !errors.Is(err, store.ErrCorrupt) {
 			return err
 		}
 		if g.cluster.config.Replicas == 1 {
@@ -218,16 +200,18 @@ func (g *graph) retryAtHigherLevels(read func(pb.ConsistencyLevel) error) error 
 	return err
 }
 
-// snapshot is one user's view of an open snapshot.
+// snapshot is one user's view of an open snapshot: its structure, and the vectors of its triples,
+// which are in the cluster.
 type snapshot struct {
+	store.Snapshot
 	graph *graph
 	once  sync.Once
 }
 
-var _ store.Snapshot = (*snapshot)(nil)
-
+// Info implements store.Snapshot.
 func (s *snapshot) Info() store.Info { return s.graph.entry.Info }
 
+// Release implements store.Snapshot.
 func (s *snapshot) Release() {
 	s.once.Do(func() {
 		// A failing unmap cannot be handled.
@@ -237,109 +221,4 @@ func (s *snapshot) Release() {
 
 func (s *snapshot) wrap(op string, err error) error {
 	return store.WrapError(op, s.graph.entry.KG, s.graph.entry.Number, err)
-}
-
-// relation returns a relation by number; an unknown number is a Fault.
-func (s *snapshot) relation(id store.RelationID) relation {
-	if int(id) >= len(s.graph.relations) {
-		s.must(store.Invalidf("there is no relation %d", id))
-	}
-	return s.graph.relations[id]
-}
-
-func (s *snapshot) RelationName(id store.RelationID) string { return s.relation(id).name }
-
-func (s *snapshot) RelationTriples(id store.RelationID) int { return s.relation(id).triples }
-
-func (s *snapshot) RelationVector(id store.RelationID) []float32 { return s.relation(id).vector }
-
-func (s *snapshot) Relation(_ context.Context, name string) (store.RelationID, bool, error) {
-	id, ok := s.graph.byName[name]
-	return id, ok, nil
-}
-
-// snapshotCache is what of a snapshot was read last. A snapshot never changes, so
-// nothing of it goes stale.
-type snapshotCache struct {
-	entities *lru.Cache[store.EntityID, entity]
-	shapes   *lru.Cache[store.EntityID, *shape]
-	facts    *lru.Cache[store.TripleID, fact]
-	vectors  *lru.Cache[store.TripleID, []float32]
-	edges    *lru.Cache[entityDirection, []store.Edge]
-}
-
-// entity is what each row that names an entity holds about it.
-type entity struct {
-	name string
-	kind store.Kind
-	// key is empty if the name is the key.
-	key string
-	// degree are its edges out and in.
-	degree [2]int32
-}
-
-// shape is how an entity's edges lie.
-type shape struct {
-	// first is where they begin, by direction: in the order of triples those
-	// out, in the order of objects those in.
-	first [2]int64
-	// relations counts them, in their order.
-	relations [2][]store.RelationEdges
-}
-
-// fact is a triple.
-type fact struct {
-	store.Triple
-	validity   store.Validity
-	provenance string
-}
-
-// entityDirection names the edges of an entity in a direction.
-type entityDirection struct {
-	entity store.EntityID
-	dir    store.Direction
-}
-
-// maxCachedEdges is the number of edges an entity may have for its list to be kept.
-const maxCachedEdges = 2000
-
-// newMemory divides some bytes: half for vectors, a quarter for entities, the
-// rest for facts, edges and shapes.
-func newMemory(bytes, dims int) snapshotCache {
-	return snapshotCache{
-		entities: cache[store.EntityID, entity](bytes / 4 / 200),
-		shapes:   cache[store.EntityID, *shape](bytes / 16 / 400),
-		facts:    cache[store.TripleID, fact](bytes / 8 / 150),
-		vectors:  cache[store.TripleID, []float32](bytes / 2 / (4*dims + 150)),
-		edges:    cache[entityDirection, []store.Edge](bytes / 16 / 400),
-	}
-}
-
-// minCacheEntries is how much of each is kept at least: what one question reads.
-const minCacheEntries = 4096
-
-func cache[K comparable, V any](size int) *lru.Cache[K, V] {
-	c, err := lru.New[K, V](max(size, minCacheEntries))
-	if err != nil {
-		panic(err) // of a size below 1 alone
-	}
-	return c
-}
-
-func isCorrupt(err error) bool { return errors.Is(err, store.ErrCorrupt) }
-
-// splitCached parts numbers, each once, into what a cache holds and what must be read.
-func splitCached[N comparable, V any](cache *lru.Cache[N, V], numbers []N) (found map[N]V, missing []N) {
-	found = make(map[N]V, len(numbers))
-	for _, n := range numbers {
-		if _, again := found[n]; again {
-			continue
-		}
-		v, ok := cache.Get(n)
-		if !ok {
-			missing = append(missing, n)
-		}
-		found[n] = v
-	}
-	return found, missing
 }

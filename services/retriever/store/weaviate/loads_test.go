@@ -40,7 +40,7 @@ func TestAFailedLoadLeavesNothing(t *testing.T) {
 	}{
 		"a row that is refused": {func(f *fake) {
 			f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
-				if strings.HasSuffix(req.Objects[0].Collection, factsPart) {
+				if strings.HasSuffix(req.Objects[0].Collection, vectorsPart) {
 					return nil, status.Error(codes.InvalidArgument, "vector lengths don't match")
 				}
 				return nil, nil
@@ -116,11 +116,12 @@ func TestALoadResumesAKilledLoad(t *testing.T) {
 	cfg := f.config()
 	cfg.Batch, cfg.InFlight = 5, 1
 	first := open(t, cfg)
+	first.blockRows = 5
 	batches := 0
 	dead := false
 	f.set(func() {
 		f.onBatch = func(_ context.Context, req *pb.BatchObjectsRequest) (*pb.BatchObjectsReply, error) {
-			if batches++; batches > 7 {
+			if batches++; batches > 3 {
 				dead = true
 				return nil, status.Error(codes.InvalidArgument, "killed")
 			}
@@ -152,7 +153,7 @@ func TestALoadResumesAKilledLoad(t *testing.T) {
 	if _, err := second.List(t.Context(), "world"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a load that is not done is listed: %v", err)
 	}
-	second.loadTimeout = 0
+	second.loadTimeout, second.blockRows = 0, 5
 	info, err := second.Write(t.Context(), "world", storetest.Content(t, storetest.World()))
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +184,7 @@ func TestAnAbandonedLoadIsRemovedByTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.cluster.createClass(t.Context(),
-		class{"class": collection(s.home, "world", 7, factsPart)}); err != nil {
+		class{"class": collection(s.home, "world", 7, vectorsPart)}); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Build(t, s, "world", storetest.World())
@@ -212,7 +213,7 @@ func TestDroppedSnapshotsAreDeletedAfterTheGracePeriod(t *testing.T) {
 	if err := s.clean(t.Context(), "world", 0); err != nil {
 		t.Fatal(err)
 	}
-	if left := f.collections(); len(left) != len(parts) {
+	if left := f.collections(); len(left) != 2 {
 		t.Errorf("these are left: %v", left)
 	}
 }

@@ -18,7 +18,7 @@ func TestCollectionNamesNeverCollide(t *testing.T) {
 			strings.Repeat("k_", 31)} {
 			names := []string{recordName(collectionPrefix("T", id), kg), lockName(collectionPrefix("T", id), kg)}
 			for _, number := range []uint64{1, 11, 1 << 63} {
-				for _, part := range parts {
+				for _, part := range []string{vectorsPart, structurePart} {
 					names = append(names, collection(collectionPrefix("T", id), kg, number, part))
 				}
 			}

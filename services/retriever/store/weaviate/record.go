@@ -37,15 +37,9 @@ type entry struct {
 	store.Info
 	// Dated reports whether some triple has a validity.
 	Dated bool
-	// Keyed reports whether some entity has a key besides its name, Provenance
-	// whether some triple says where it comes from.
-	Keyed, Provenance bool
-	// NameBytes and HolderBytes are the sizes of the two files of the name
-	// index, which lie one after the other, NameSHA256 is the checksum of both
-	// and NamePieces into how many rows they are cut.
-	NameBytes, HolderBytes int64
-	NameSHA256             string
-	NamePieces             int
+	// StructureBytes and StructureSHA256 are the size and the checksum of the structure.
+	StructureBytes  int64
+	StructureSHA256 string
 }
 
 // pendingLoad is a snapshot on its way. Fingerprint is equal if another load has the same content

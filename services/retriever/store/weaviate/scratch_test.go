@@ -60,13 +60,13 @@ func TestScratchUnderConstructionIsNotOrphaned(t *testing.T) {
 	loads.Wait()
 }
 
-func TestTheNameIndexOfADroppedSnapshotIsRemoved(t *testing.T) {
+func TestTheStructureOfADroppedSnapshotIsRemoved(t *testing.T) {
 	_, s, snap := world(t, nil)
-	dir := filepath.Join(s.cluster.config.Dir, namesDir)
+	dir := filepath.Join(s.cluster.config.Dir, structuresDir)
 	count := func(want int) {
 		t.Helper()
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
-			t.Errorf("%d name indexes are there, %v; want %d", len(entries), err, want)
+			t.Errorf("%d structures are there, %v; want %d", len(entries), err, want)
 		}
 	}
 	if _, err := s.Drop(t.Context(), "world", 0); err != nil {

@@ -3,8 +3,7 @@ package weaviate
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"math"
+	"fmt"
 	"slices"
 
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
@@ -22,7 +21,7 @@ const extraNeighbours = 8
 // computed here from the stored vectors.
 func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int,
 	filter store.Filter) ([][]store.Hit, error) {
-	if err := s.checkQueries(queries, s.graph.entry.TripleVectors); err != nil {
+	if err := s.checkQueries(queries); err != nil {
 		return nil, s.wrap("search", err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -39,11 +38,13 @@ func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallel)
-	passes := filter.Matcher(cachedFacts{s.graph})
+	passes := filter.Matcher(s)
 	for q, query := range queries {
-		group.Go(func() (err error) {
-			hits[q], err = s.graph.searchNearest(ctx, query, k, s.graph.serverFilter(filter), passes)
-			return err
+		group.Go(func() error {
+			return store.Guard(func() (err error) {
+				hits[q], err = s.graph.searchNearest(ctx, query, k, s.graph.serverFilter(filter), passes)
+				return err
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -57,48 +58,26 @@ func (s *snapshot) SearchTriples(ctx context.Context, queries [][]float32, k int
 func (g *graph) serverFilter(f store.Filter) *pb.Filters {
 	var all []*pb.Filters
 	if f.Subjects != nil {
-		all = append(all, anyOf(propSubject, slices.Compact(slices.Sorted(slices.Values(f.Subjects)))))
+		all = append(all, anyOf(propSubject, f.Subjects))
 	}
 	if f.Relations != nil {
-		all = append(all, anyOf(propRelation, sortedDistinct(f.Relations)))
+		all = append(all, anyOf(propRelation, f.Relations))
 	}
 	if first, last, ok := dateRange(f.At); ok && g.entry.Dated {
 		all = append(all, compareFilter(propFrom, pb.Filters_OPERATOR_LESS_THAN_EQUAL, last),
 			compareFilter(propTo, pb.Filters_OPERATOR_GREATER_THAN_EQUAL, first))
 	}
-	return allOf(all...)
-}
-
-// cachedFacts are the facts that a reply has just brought: a filter looks at no others.
-type cachedFacts struct{ *graph }
-
-func (h cachedFacts) Triple(id store.TripleID) store.Triple {
-	f, _ := h.facts.Get(id)
-	return f.Triple
-}
-
-func (h cachedFacts) Validity(id store.TripleID) store.Validity {
-	f, _ := h.facts.Get(id)
-	return f.validity
-}
-
-func (h cachedFacts) Provenance(id store.TripleID) string {
-	f, _ := h.facts.Get(id)
-	return f.provenance
+	return allOf(all)
 }
 
 // searchNearest asks for more neighbours while those that come leave it open which the best are.
 func (g *graph) searchNearest(ctx context.Context, query []float32, k int, filter *pb.Filters,
 	passes func(store.TripleID) bool) ([]store.Hit, error) {
-	bytes := make([]byte, 0, 4*len(query))
-	for _, x := range query {
-		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(x))
-	}
 	for limit := min(k+extraNeighbours, maxRows); ; limit = min(4*limit, maxRows) {
-		rows, err := g.query(ctx, factsPart, &pb.SearchRequest{
+		rows, err := g.query(ctx, vectorsPart, &pb.SearchRequest{
 			Filters: filter, Limit: uint32(limit),
 			Metadata: &pb.MetadataRequest{Uuid: true, Vector: true},
-			NearVector: &pb.NearVector{Vectors: []*pb.Vectors{{VectorBytes: bytes,
+			NearVector: &pb.NearVector{Vectors: []*pb.Vectors{{VectorBytes: vectorBytes(query),
 				Type: pb.Vectors_VECTOR_TYPE_SINGLE_FP32}}},
 		})
 		if err != nil {
@@ -107,12 +86,10 @@ func (g *graph) searchNearest(ctx context.Context, query []float32, k int, filte
 		hits := make([]store.Hit, 0, len(rows))
 		last := float32(1)
 		for _, r := range rows {
-			id, _, err := g.readFact(r)
-			v := r.vector(g.entry.Dims)
-			if err := cmp.Or(err, r.err); err != nil {
-				return nil, err
+			id, v, err := g.readVector(r)
+			if err != nil {
+				return nil, fmt.Errorf("search collection %s: %w", g.collection(vectorsPart), err)
 			}
-			g.vectors.Add(id, v)
 			score := vector.Dot(query, v)
 			last = min(last, score)
 			if passes == nil || passes(id) {
@@ -129,9 +106,10 @@ func (g *graph) searchNearest(ctx context.Context, query []float32, k int, filte
 	}
 }
 
+// ScoreTriples implements store.Searcher.
 func (s *snapshot) ScoreTriples(ctx context.Context, queries [][]float32,
 	triples []store.TripleID) ([][]float32, error) {
-	if err := s.checkQueries(queries, s.graph.entry.TripleVectors); err != nil {
+	if err := s.checkQueries(queries); err != nil {
 		return nil, s.wrap("score triples of", err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -151,47 +129,51 @@ func (s *snapshot) ScoreTriples(ctx context.Context, queries [][]float32,
 	return scores, nil
 }
 
+// readVectors returns the vectors of triples.
 func (g *graph) readVectors(ctx context.Context, ids []store.TripleID) (map[store.TripleID][]float32, error) {
-	found, missing := splitCached(g.vectors, ids)
-	err := forEachRow(ctx, g, factsPart, propTriple, missing, scoreBatch, true,
-		func(id store.TripleID, r *resultRow) error {
-			found[id] = r.vector(g.entry.Dims)
-			if _, _, err := g.readFact(r); err != nil {
-				return err
-			}
-			g.vectors.Add(id, found[id])
-			return r.err
-		})
+	found := make(map[store.TripleID][]float32, len(ids))
+	var missing []uint32
+	for _, id := range ids {
+		if _, again := found[id]; again {
+			continue
+		}
+		v, ok := g.vectors.Get(id)
+		if !ok {
+			missing = append(missing, uint32(id))
+		}
+		found[id] = v
+	}
+	err := g.readRows(ctx, vectorsPart, missing, true, func(_ uint32, r *pb.SearchResult) error {
+		id, v, err := g.readVector(r)
+		found[id] = v
+		return err
+	})
 	return found, err
 }
 
-func (s *snapshot) SearchRelations(ctx context.Context, queries [][]float32, k int) ([][]store.RelationHit, error) {
-	if err := s.checkQueries(queries, s.graph.entry.Dims > 0); err != nil {
-		return nil, s.wrap("search relations of", err)
+// readVector reads the row of a triple's vector, and remembers it.
+func (g *graph) readVector(r *pb.SearchResult) (store.TripleID, []float32, error) {
+	number, err := rowNumber(r)
+	if err != nil {
+		return 0, nil, err
 	}
-	hits := make([][]store.RelationHit, len(queries))
-	for q, query := range queries {
-		if err := ctx.Err(); err != nil {
-			return nil, s.wrap("search relations of", err)
-		}
-		all := make([]store.RelationHit, len(s.graph.relations))
-		for i, r := range s.graph.relations {
-			all[i] = store.RelationHit{Relation: store.RelationID(i), Score: vector.Dot(query, r.vector)}
-		}
-		slices.SortFunc(all, func(a, b store.RelationHit) int {
-			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Relation, b.Relation))
-		})
-		hits[q] = slices.Clip(all[:max(0, min(k, len(all)))])
+	if int64(number) >= int64(g.entry.Triples) {
+		return 0, nil, fmt.Errorf("a vector of triple %d, there are %d: %w", number, g.entry.Triples, store.ErrCorrupt)
 	}
-	return hits, nil
+	id := store.TripleID(number)
+	v, err := rowVector(r, g.entry.Dims)
+	if err == nil {
+		g.vectors.Add(id, v)
+	}
+	return id, v, err
 }
 
 // checkQueries refuses queries that cannot be compared with what there is.
-func (s *snapshot) checkQueries(queries [][]float32, there bool) error {
-	if !there {
+func (s *snapshot) checkQueries(queries [][]float32) error {
+	e := s.graph.entry
+	if !e.TripleVectors {
 		return store.ErrNoVectors
 	}
-	e := s.graph.entry
 	for i, q := range queries {
 		if len(q) != e.Dims {
 			return store.Invalidf("query %d has %d dimensions, the snapshot's encoder %s makes %d", i, len(q),

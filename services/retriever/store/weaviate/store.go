@@ -1,10 +1,11 @@
 // Package weaviate keeps knowledge graphs in a Weaviate cluster: sharded,
 // replicated, and shared by any number of retrievers.
 //
-// A snapshot is four collections: its facts with their vectors, its entities, its relations and its
-// name index. Which snapshots a knowledge graph has, and which is active, stands in the description
-// of a fifth without rows, so that raft keeps it. Numbers of entities, relations and triples are
-// those of the embedded store, and so are the answers.
+// A snapshot is two collections: the vectors of its triples, and its structure, which is all the rest,
+// in pieces. Vectors are searched in the cluster; of the structure each retriever maps a copy from its
+// own disk. Which snapshots a knowledge graph has, and which is active, stands in the description of a
+// third collection without rows, so that raft keeps it. Numbers of entities, relations and triples
+// are those of the embedded store, and so are the answers.
 package weaviate
 
 import (
@@ -90,6 +91,8 @@ type Store struct {
 	owner string
 	// loadTimeout is how long a load may be without a heartbeat before another process resumes or removes it.
 	loadTimeout time.Duration
+	// blockRows is how many vectors a load that is resumed counts at a time.
+	blockRows int
 
 	mutex   sync.Mutex
 	records map[string]cachedRecord
@@ -108,8 +111,8 @@ type name struct {
 func newStore(c *cluster, id auth.Tenant, owner string) *Store {
 	return &Store{
 		cluster: c, tenant: id.String(), home: collectionPrefix(c.config.Prefix, id), owner: owner,
-		loadTimeout: time.Minute,
-		records:     map[string]cachedRecord{}, locks: map[string]chan struct{}{}, open: map[name]*graph{},
+		loadTimeout: time.Minute, blockRows: 10_000,
+		records: map[string]cachedRecord{}, locks: map[string]chan struct{}{}, open: map[name]*graph{},
 		draining: map[*graph]struct{}{},
 	}
 }
@@ -131,11 +134,11 @@ func (s *Store) Open(ctx context.Context, kg string, number uint64) (store.Snaps
 	if err != nil {
 		return nil, store.WrapError("open", kg, number, err)
 	}
-	g, err := s.graph(ctx, e)
+	snap, err := s.openGraph(ctx, e)
 	if err != nil {
 		return nil, store.WrapError("open", kg, e.Number, err)
 	}
-	return &snapshot{graph: g}, nil
+	return snap, nil
 }
 
 // resolve finds a snapshot; number 0 is the active one.
@@ -165,8 +168,11 @@ func (s *Store) resolve(ctx context.Context, kg string, number uint64) (entry, e
 	return entry{}, store.ErrNotFound
 }
 
-// graph returns an open snapshot with one more user.
-func (s *Store) graph(ctx context.Context, e entry) (*graph, error) {
+// openGraph returns a view of a snapshot, which is one more user.
+func (s *Store) openGraph(ctx context.Context, e entry) (*snapshot, error) {
+	if e.StructureSHA256 == "" {
+		return nil, fmt.Errorf("an earlier version of triplemesh loaded it; load the files again: %w", store.ErrFormat)
+	}
 	n := name{e.KG, e.Number}
 	for {
 		s.mutex.Lock()
@@ -180,10 +186,11 @@ func (s *Store) graph(ctx context.Context, e entry) (*graph, error) {
 			s.remove(n, g) // released by all meanwhile
 			continue
 		}
-		if err := g.load(ctx); err != nil {
+		structure, err := g.open(ctx)
+		if err != nil {
 			return nil, errors.Join(err, g.release())
 		}
-		return g, nil
+		return &snapshot{Snapshot: structure, graph: g}, nil
 	}
 }
 
@@ -239,13 +246,9 @@ func (s *Store) Export(ctx context.Context, kg string, number uint64, _ io.Write
 
 // Suffixes of the names of a snapshot's collections.
 const (
-	factsPart     = "facts"
-	entitiesPart  = "entities"
-	relationsPart = "relations"
-	namesPart     = "names"
+	vectorsPart   = "vectors"
+	structurePart = "structure"
 )
-
-var parts = []string{factsPart, entitiesPart, relationsPart, namesPart}
 
 // separator never occurs in the result of encodeName: two underscores.
 const separator = "__"

@@ -47,30 +47,25 @@ func (s *Store) buildAndCopy(ctx context.Context, kg string, build func(*embedde
 	if err != nil {
 		return info, err
 	}
-	snap, err := local.Open(ctx, built.KG, built.Number)
-	if err != nil {
-		return info, err
-	}
-	defer snap.Release()
-	err = store.Guard(func() error {
-		info, err = s.copy(ctx, built.KG, snap)
+	err = store.Guard(func() (err error) {
+		l, err := newSnapshotCopy(ctx, s.cluster, local, built, dir)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, l.close()) }()
+		info, err = s.copy(ctx, built.KG, l)
 		return err
 	})
 	return info, store.WrapError("load", built.KG, info.Number, err)
 }
 
 // copy sends a snapshot to the cluster. It is listed when all of it is there.
-func (s *Store) copy(ctx context.Context, kg string, snap store.Snapshot) (store.Info, error) {
-	l, err := newLoad(s.cluster, snap)
-	if err != nil {
-		return store.Info{}, err
-	}
+func (s *Store) copy(ctx context.Context, kg string, l *snapshotCopy) (store.Info, error) {
 	claimed, err := s.claimNumber(ctx, kg, l.fingerprint)
 	if err != nil {
 		return store.Info{}, err
 	}
-	l.home, l.entry.Info = s.home, snap.Info()
-	l.entry.KG, l.entry.Number = kg, claimed
+	l.home, l.blockRows, l.entry.KG, l.entry.Number = s.home, s.blockRows, kg, claimed
 	l.entry.Created = time.Now().UTC()
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
