@@ -297,7 +297,7 @@ func DefaultConfig() Config {
 	return Config{
 		Prefix: "Triplemesh", Replicas: 1, Consistency: "ONE",
 		Timeout: 5 * time.Second, Attempts: 5,
-		Exact: 50_000, EF: 256, EFConstruction: 128, Connections: 32,
+		Exact: 100_000, EF: 256, EFConstruction: 128, Connections: 32,
 		Batch: 500, InFlight: 8, Grace: time.Minute, CacheBytes: 256 << 20,
 	}
 }
