@@ -137,7 +137,15 @@ func saysAll(words, question string) bool {
 
 // beyondForm is "the line that A is on", of which something else is asked for.
 var beyondForm = regexp.MustCompile(`(?i)\b(\pL+) (?:the|an?) (\pL+) ` +
-	`(?:that|which|who|whose|where|of which|in which) `)
+	`(?:that|which|who|whose|where|of which|in which) (\pL+)`)
+
+// asksItself is what stands before "the line that A is on" where the line itself is asked for, unless it is asked
+// where that is, or when it was.
+var (
+	asksItself = regexp.MustCompile(`(?i)\b(?:is|was|are|were|be|been|has|have|had|me|us|and|or|` +
+		`name|list|find|show|identify|(?:name|title|kind|type)s? of)$`)
+	whereWhen = regexp.MustCompile(`(?i)^(?:where|when) (?:is|are|was|were) (?:the|an?) \pL+ (?:that|which|who) `)
+)
 
 // whereOf is "where is the department of A", unless that is a place itself.
 var (
@@ -146,18 +154,24 @@ var (
 		`address|residence|burial|grave|cent(?:er|re)|site|end|start|beginning)$`)
 )
 
-// AsksBeyond returns the noun that a relation says, if a question asks for something of what that leads to: who
-// operates the line that A is on, or where the department of A is; empty if it does not.
+// AsksBeyond returns the noun for what a relation leads to, if a question asks for something of that: who
+// operates the line that A is on, where the agency that operates A is, or where the department of A is; empty if it
+// does not.
 func AsksBeyond(question string, step *graphv1.RelationStep) string {
 	if m := whereOf.FindStringSubmatch(question); m != nil && !step.GetInverse() && !IsPlace(m[1]) &&
 		!placeItself.MatchString(m[1]) && IsNounOf(m[1], step.GetRelation()) {
 		return m[1]
 	}
-	m := beyondForm.FindStringSubmatch(question)
-	if m == nil || auxiliaryVerb.MatchString(m[1]) || step.GetInverse() || !IsNounOf(m[2], step.GetRelation()) {
+	at := beyondForm.FindStringSubmatchIndex(question)
+	if at == nil || step.GetInverse() || strings.Contains(step.GetRelation(), Joint) {
 		return ""
 	}
-	return m[2]
+	before, noun, verb := question[:at[3]], question[at[4]:at[5]], question[at[6]:at[7]]
+	if asksItself.MatchString(before) && !whereWhen.MatchString(question) ||
+		!IsNounOf(noun, step.GetRelation()) && !SharesWord(VerbaliseRelation(step.GetRelation()), verb) {
+		return ""
+	}
+	return noun
 }
 
 // hasNearer reports whether a ground graph has a fact about the same thing whose relation fits a question much better

@@ -78,6 +78,14 @@ func TestAsksBeyond(t *testing.T) {
 		{"Where is the headquarters of Anna Lind?", "headquarters", ""},
 		{"Where is the city of Anna Lind?", "city", ""},
 		{"Where is the department of Anna Lind?", "location", ""},
+		{"Who directs the agency that operates Helion?", "operator", "agency"},
+		{"Who directs the agency that operates Helion?", "director", ""},
+		{"Who directs the agency that operates Helion?", "operator / director", ""},
+		{"Which is the agency that operates Helion?", "operator", ""},
+		{"Name the agency that operates Helion.", "operator", ""},
+		{"what is the name of the company that developed F1 Challenge", "developer", ""},
+		{"Where is the agency that operates Helion based?", "operator", "agency"},
+		{"Which firm does the lawyer who represented Ama Osei work for?", "represented by", "lawyer"},
 	} {
 		if got := kgtext.AsksBeyond(c.question, &graphv1.RelationStep{Relation: c.relation}); got != c.want {
 			t.Errorf("%s by %q asks beyond %q, want %q", c.question, c.relation, got, c.want)
