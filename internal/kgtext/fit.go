@@ -137,7 +137,7 @@ func saysAll(words, question string) bool {
 
 // beyondForm is "the line that A is on", of which something else is asked for.
 var beyondForm = regexp.MustCompile(`(?i)\b(\pL+) (?:the|an?) (\pL+) ` +
-	`(?:that|which|who|whose|where|of which|in which) (\pL+)`)
+	`(?:that|which|who|whose|where|of which|in which) `)
 
 // asksItself is what stands before "the line that A is on" where the line itself is asked for, unless it is asked
 // where that is, or when it was.
@@ -154,21 +154,22 @@ var (
 		`address|residence|burial|grave|cent(?:er|re)|site|end|start|beginning)$`)
 )
 
-// AsksBeyond returns the noun for what a relation leads to, if a question asks for something of that: who
-// operates the line that A is on, where the agency that operates A is, or where the department of A is; empty if it
-// does not.
-func AsksBeyond(question string, step *graphv1.RelationStep) string {
+// AsksBeyond returns the noun for something that a question describes by a topic entity, if it asks for something of
+// that which one step from the topic cannot say: who operates the line that A is on, where the agency that operates A
+// is, or where the department of A is; empty if it does not.
+func AsksBeyond(question, topic string, step *graphv1.RelationStep) string {
 	if m := whereOf.FindStringSubmatch(question); m != nil && !step.GetInverse() && !IsPlace(m[1]) &&
 		!placeItself.MatchString(m[1]) && IsNounOf(m[1], step.GetRelation()) {
 		return m[1]
 	}
 	at := beyondForm.FindStringSubmatchIndex(question)
-	if at == nil || step.GetInverse() || strings.Contains(step.GetRelation(), Joint) {
+	if at == nil || strings.Contains(step.GetRelation(), Joint) {
 		return ""
 	}
-	before, noun, verb := question[:at[3]], question[at[4]:at[5]], question[at[6]:at[7]]
+	before, noun, clause := question[:at[3]], question[at[4]:at[5]], question[at[1]:]
+	isTopicInClause := Mentions(clause, topic) && !Mentions(question[:at[1]], topic)
 	if asksItself.MatchString(before) && !whereWhen.MatchString(question) ||
-		!IsNounOf(noun, step.GetRelation()) && !SharesWord(VerbaliseRelation(step.GetRelation()), verb) {
+		!isTopicInClause && (step.GetInverse() || !IsNounOf(noun, step.GetRelation())) {
 		return ""
 	}
 	return noun

@@ -71,23 +71,27 @@ func TestFindUnfit(t *testing.T) {
 }
 
 func TestAsksBeyond(t *testing.T) {
-	for _, c := range []struct{ question, relation, want string }{
-		{"Who operates the line that Orla is on?", "line", "line"},
-		{"Which is the line that Orla is on?", "line", ""},
-		{"Where is the department of Anna Lind?", "department", "department"},
-		{"Where is the headquarters of Anna Lind?", "headquarters", ""},
-		{"Where is the city of Anna Lind?", "city", ""},
-		{"Where is the department of Anna Lind?", "location", ""},
-		{"Who directs the agency that operates Helion?", "operator", "agency"},
-		{"Who directs the agency that operates Helion?", "director", ""},
-		{"Who directs the agency that operates Helion?", "operator / director", ""},
-		{"Which is the agency that operates Helion?", "operator", ""},
-		{"Name the agency that operates Helion.", "operator", ""},
-		{"what is the name of the company that developed F1 Challenge", "developer", ""},
-		{"Where is the agency that operates Helion based?", "operator", "agency"},
-		{"Which firm does the lawyer who represented Ama Osei work for?", "represented by", "lawyer"},
+	for _, c := range []struct{ question, topic, relation, want string }{
+		{"Who operates the line that Orla is on?", "Orla", "line", "line"},
+		{"Which is the line that Orla is on?", "Orla", "line", ""},
+		{"Where is the department of Anna Lind?", "Anna Lind", "department", "department"},
+		{"Where is the headquarters of Anna Lind?", "Anna Lind", "headquarters", ""},
+		{"Where is the city of Anna Lind?", "Anna Lind", "city", ""},
+		{"Where is the department of Anna Lind?", "Anna Lind", "location", ""},
+		{"Who directs the agency that operates Helion?", "Helion", "operator", "agency"},
+		{"Who directs the agency that operates Helion?", "Helion", "director", "agency"},
+		{"Who directs the agency that operates Helion?", "Mira Holt", "director", ""},
+		{"Which license does the package that Quill depends on have?", "Quill", "license", "package"},
+		{"Which company created the show Who Wants to Fly?", "Who Wants to Fly", "producer", ""},
+		{"Which role does the actor who wrote Psalm play in Orla?", "Orla", "cast member", "actor"},
+		{"Who directs the agency that operates Helion?", "Helion", "operator / director", ""},
+		{"Which is the agency that operates Helion?", "Helion", "operator", ""},
+		{"Name the agency that operates Helion.", "Helion", "operator", ""},
+		{"what is the name of the company that developed F1 Challenge", "F1 Challenge", "developer", ""},
+		{"Where is the agency that operates Helion based?", "Helion", "operator", "agency"},
+		{"Which firm does the lawyer who represented Ama Osei work for?", "Ama Osei", "represented by", "lawyer"},
 	} {
-		if got := kgtext.AsksBeyond(c.question, &graphv1.RelationStep{Relation: c.relation}); got != c.want {
+		if got := kgtext.AsksBeyond(c.question, c.topic, &graphv1.RelationStep{Relation: c.relation}); got != c.want {
 			t.Errorf("%s by %q asks beyond %q, want %q", c.question, c.relation, got, c.want)
 		}
 	}

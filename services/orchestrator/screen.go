@@ -178,9 +178,9 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.OtherRole(text) != "":
 		doubt(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
 			best.OtherRole(text)))
-	case len(best.Steps) == 1 && kgtext.AsksBeyond(text, best.Steps[0]) != "":
-		doubt(run, fmt.Sprintf("the triples say the %s, and the question asks for something of it",
-			kgtext.AsksBeyond(text, best.Steps[0])))
+	case len(best.Steps) == 1 && kgtext.AsksBeyond(text, best.TopicEntity, best.Steps[0]) != "":
+		doubt(run, fmt.Sprintf("the question asks for something of a %s that it describes, which one fact about %s "+
+			"does not say", kgtext.AsksBeyond(text, best.TopicEntity, best.Steps[0]), best.TopicEntity))
 	case best.AsksAgain(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d once, and the question asks the same of what that leads to",
 			best.Label()))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
@@ -41,6 +42,7 @@ func (g *grounding) findWalkedFacts(ctx context.Context) error {
 		Question: g.plan.texts[g.plan.question], Topics: g.topics,
 		MaxHops: maxWalkHops, Limit: maxWalkPaths, MaxEnds: g.options.MaxWalked, MultiFactOnly: true,
 	})
+	paths = slices.DeleteFunc(paths, g.goesBeyond)
 	if err != nil || len(paths) == 0 {
 		return err
 	}
@@ -49,6 +51,14 @@ func (g *grounding) findWalkedFacts(ctx context.Context) error {
 		g.walkedFacts = g.factsFromWalks(paths, walks)
 	}
 	return err
+}
+
+// goesBeyond reports whether a path goes on from what the question asks for: who operates A is asked for by the
+// operator, not by where that has its seat, however near the words of both are to the question.
+func (g *grounding) goesBeyond(path walk.Suggestion) bool {
+	question := g.plan.texts[g.plan.question]
+	isSaid := func(s walk.Step) bool { return kgtext.IsSaid(g.snap.RelationName(s.Relation), question) }
+	return path.LeastHopScore < 0 && isSaid(path.Steps[0]) && !slices.ContainsFunc(path.Steps[1:], isSaid)
 }
 
 // follow returns at most limit walks of each path, the nearest to the question.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
 var films = storetest.NewGraph(
@@ -91,5 +92,35 @@ func TestFactsSeveralHopsAwayAreShownIfTheQuestionNeedsThem(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAPathThatGoesOnFromWhatIsAskedForIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	step := func(name string) walk.Step {
+		id, ok, err := films.Relation(t.Context(), name)
+		if err != nil || !ok {
+			t.Fatalf("relation %q: %v, %v", name, ok, err)
+		}
+		return walk.Step{Relation: id}
+	}
+	directorBorn := walk.Suggestion{Plan: walk.Plan{Steps: []walk.Step{step("director"), step("born")}}, LeastHopScore: -1}
+	alsoSaid := directorBorn
+	alsoSaid.LeastHopScore = 0.2
+	for _, c := range []struct {
+		question string
+		path     walk.Suggestion
+		want     bool
+	}{
+		{"who directed Quiet Harbour", directorBorn, true},
+		{"where was the director of Quiet Harbour born", directorBorn, false},
+		{"who was born for Quiet Harbour", directorBorn, false},
+		{"which town is Quiet Harbour from", directorBorn, false},
+		{"in which town was Quiet Harbour directed", alsoSaid, false},
+	} {
+		g := &grounding{snap: films, plan: queries{texts: []string{c.question}}}
+		if got := g.goesBeyond(c.path); got != c.want {
+			t.Errorf("%q goes beyond: %v, want %v", c.question, got, c.want)
+		}
 	}
 }
