@@ -104,7 +104,8 @@ func TestAPathThatGoesOnFromWhatIsAskedForIsNotFollowed(t *testing.T) {
 		}
 		return walk.Step{Relation: id}
 	}
-	directorBorn := walk.Suggestion{Plan: walk.Plan{Steps: []walk.Step{step("director"), step("born")}}, LeastHopScore: -1}
+	steps := []walk.Step{step("director"), step("born")}
+	directorBorn := walk.Suggestion{Plan: walk.Plan{Steps: steps}, LeastHopScore: -1}
 	alsoSaid := directorBorn
 	alsoSaid.LeastHopScore = 0.2
 	for _, c := range []struct {
