@@ -132,9 +132,6 @@ func (s *Store) Drop(ctx context.Context, kg string, number uint64) ([]uint64, e
 	if err != nil {
 		return nil, store.WrapError("drop", kg, number, err)
 	}
-	if err := s.closeGraphs(kg, gone); err != nil {
-		return gone, store.WrapError("drop", kg, number, err)
-	}
 	return gone, store.WrapError("drop", kg, number, s.clean(ctx, kg, 0))
 }
 

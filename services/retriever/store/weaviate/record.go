@@ -119,7 +119,8 @@ func (s *Store) current(ctx context.Context, kg string) (catalogueRecord, error)
 	return s.remember(found), nil
 }
 
-// remember remembers a record, and returns the newest.
+// remember remembers a record, and returns the newest. Snapshots that are no longer in it were dropped, here or by
+// another process: they are closed, and what of them is on this machine goes.
 func (s *Store) remember(found catalogueRecord) catalogueRecord {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -127,6 +128,11 @@ func (s *Store) remember(found catalogueRecord) catalogueRecord {
 		found = seen.record
 	}
 	s.records[found.KG] = cachedRecord{found, time.Now()}
+	for n, g := range s.open {
+		if _, ok := found.find(n.number); n.kg == found.KG && !ok {
+			s.letGo(n, g)
+		}
+	}
 	return found
 }
 

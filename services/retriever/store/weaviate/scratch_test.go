@@ -7,6 +7,10 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
 )
 
 func TestOrphanedScratchIsRemoved(t *testing.T) {
@@ -78,4 +82,30 @@ func TestTheStructureOfADroppedSnapshotIsRemoved(t *testing.T) {
 	}
 	snap.Release()
 	count(0)
+}
+
+func TestTheStructureOfASnapshotThatAnotherProcessDropsIsRemoved(t *testing.T) {
+	f, s, snap := world(t, nil)
+	cfg := f.config()
+	other := open(t, cfg)
+	theirs := storetest.Open(t, other, "world", 0)
+	if _, err := s.Drop(t.Context(), "world", 0); err != nil {
+		t.Fatal(err)
+	}
+	snap.Release()
+	other.mutex.Lock()
+	seen := other.records["world"]
+	seen.readAt = time.Time{}
+	other.records["world"] = seen
+	other.mutex.Unlock()
+	if _, err := other.Open(t.Context(), "world", 0); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("open answers %v", err)
+	}
+	if found, err := theirs.Match(t.Context(), "paris"); err != nil || len(found) != 2 {
+		t.Errorf("what is still open matches %v, %v", found, err)
+	}
+	theirs.Release()
+	if entries, err := os.ReadDir(filepath.Join(cfg.Dir, structuresDir)); err != nil || len(entries) != 0 {
+		t.Errorf("%d structures are left, %v", len(entries), err)
+	}
 }

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -203,20 +202,14 @@ func (s *Store) remove(n name, g *graph) {
 	}
 }
 
-// closeGraphs releases snapshots that are no longer there. Those in use stay open
-// until they are released.
-func (s *Store) closeGraphs(kg string, numbers []uint64) (err error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	for n, g := range s.open {
-		if n.kg == kg && slices.Contains(numbers, n.number) {
-			delete(s.open, n)
-			s.draining[g] = struct{}{}
-			g.dropped.Store(true)
-			err = errors.Join(err, g.release())
-		}
-	}
-	return err
+// letGo releases a snapshot that is no longer there. Who reads it goes on until they release it. The caller
+// holds the lock.
+func (s *Store) letGo(n name, g *graph) {
+	delete(s.open, n)
+	s.draining[g] = struct{}{}
+	g.dropped.Store(true)
+	// What cannot be removed takes room, and does no other harm.
+	_ = g.release()
 }
 
 // WriteDelta implements store.Changer: snapshots are whole here.

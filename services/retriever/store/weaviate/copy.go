@@ -133,7 +133,7 @@ func (l *snapshotCopy) run(ctx context.Context) error {
 	if err := l.checkNodes(ctx); err != nil {
 		return err
 	}
-	in := newInlet(ctx, l.cluster)
+	in := newBatchSender(ctx, l.cluster)
 	err := l.send(in, there)
 	if err = errors.Join(err, in.wait()); err != nil {
 		return err

@@ -45,7 +45,7 @@ const (
 	minAttempts = 4
 )
 
-func newInlet(ctx context.Context, c *cluster) *batchSender {
+func newBatchSender(ctx context.Context, c *cluster) *batchSender {
 	in := &batchSender{cluster: c, window: 2}
 	in.ctx, in.stop = context.WithCancel(ctx)
 	in.slotFree = sync.NewCond(&in.mutex)
