@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
 	"google.golang.org/grpc"
@@ -64,7 +65,8 @@ func newFake(t *testing.T) *fake {
 func (f *fake) config() Config {
 	cfg := DefaultConfig()
 	cfg.GRPC, cfg.HTTP, cfg.Dir = []string{f.grpc.Addr().String()}, []string{f.http.URL}, f.t.TempDir()
-	cfg.Attempts = 2
+	// It compares every vector, which takes seconds on a machine that is busy.
+	cfg.Attempts, cfg.Timeout = 2, time.Minute
 	return cfg
 }
 
