@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
-
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -234,16 +232,15 @@ func (g *graph) verify(ctx context.Context) (bytes int64, err error) {
 	const step = maxParallel * rowsPerRequest
 	for from := 0; from < g.entry.Triples; from += step {
 		numbers := numberRange(uint32(from), uint32(min(from+step, g.entry.Triples)))
-		if err := g.readRows(ctx, vectorsPart, numbers, true, func(number uint32, r *pb.SearchResult) error {
-			fields := r.GetProperties().GetNonRefProps().GetFields()
-			t := structure.Triple(store.TripleID(number))
+		if err := g.readRows(ctx, vectorsPart, []string{propSubject, propRelation}, numbers, func(r row) error {
+			t := structure.Triple(store.TripleID(r.number))
 			for property, want := range map[string]uint32{propSubject: uint32(t.Subject),
 				propRelation: uint32(t.Relation)} {
-				if got := fields[property].GetIntValue(); got != int64(want) {
+				if got := r.property(property).GetIntValue(); got != int64(want) {
 					return fmt.Errorf("%q is %d, want %d: %w", property, got, want, store.ErrCorrupt)
 				}
 			}
-			_, err := rowVector(r, g.entry.Dims)
+			_, err := r.vector(g.entry.Dims)
 			return err
 		}); err != nil {
 			return 0, err

@@ -107,16 +107,22 @@ func (g *graph) open(ctx context.Context) (*structure, error) {
 // maxRows is the number of rows Weaviate answers at most.
 const maxRows = 10_000
 
-// readProperties are the properties that are read; those that serve only to find rows are not returned.
-var readProperties = map[string][]string{
-	vectorsPart:   {propSubject, propRelation},
-	structurePart: {propData},
-}
-
-func (g *graph) query(ctx context.Context, part string, req *pb.SearchRequest) ([]*pb.SearchResult, error) {
+// query reads rows with some of their properties; vectors come with theirs.
+func (g *graph) query(ctx context.Context, part string, properties []string, req *pb.SearchRequest) ([]row, error) {
 	req.Collection = g.collection(part)
-	req.Properties = &pb.PropertiesRequest{NonRefProperties: readProperties[part]}
-	return g.cluster.search(ctx, req)
+	req.Properties = &pb.PropertiesRequest{NonRefProperties: properties}
+	req.Metadata = &pb.MetadataRequest{Uuid: true, Vector: part == vectorsPart}
+	results, err := g.cluster.search(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, len(results))
+	for i, result := range results {
+		if rows[i], err = readRow(result); err != nil {
+			return nil, fmt.Errorf("read collection %s: %w", req.Collection, err)
+		}
+	}
+	return rows, nil
 }
 
 const (
@@ -128,18 +134,17 @@ const (
 
 // readRows reads rows by their numbers, some at a time, and hands them out one after the other. Every
 // number must come once.
-func (g *graph) readRows(ctx context.Context, part string, numbers []uint32, vectors bool,
-	take func(uint32, *pb.SearchResult) error) error {
+func (g *graph) readRows(ctx context.Context, part string, properties []string, numbers []uint32,
+	take func(row) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallel)
 	chunks := slices.Collect(slices.Chunk(numbers, rowsPerRequest))
-	answers := make([][]*pb.SearchResult, len(chunks))
+	answers := make([][]row, len(chunks))
 	for i, chunk := range chunks {
 		group.Go(func() error {
 			return g.retryAtHigherLevels(func(level pb.ConsistencyLevel) (err error) {
-				if answers[i], err = g.query(ctx, part, &pb.SearchRequest{
+				if answers[i], err = g.query(ctx, part, properties, &pb.SearchRequest{
 					Filters: byNumbers(chunk), Limit: uint32(len(chunk)), ConsistencyLevel: &level,
-					Metadata: &pb.MetadataRequest{Uuid: true, Vector: vectors},
 				}); err != nil {
 					return err
 				}
@@ -152,9 +157,8 @@ func (g *graph) readRows(ctx context.Context, part string, numbers []uint32, vec
 	}
 	for _, rows := range answers {
 		for _, r := range rows {
-			number, err := rowNumber(r)
-			if err := errors.Join(err, take(number, r)); err != nil {
-				return fmt.Errorf("collection %s, row %d: %w", g.collection(part), number, err)
+			if err := take(r); err != nil {
+				return fmt.Errorf("collection %s, row %d: %w", g.collection(part), r.number, err)
 			}
 		}
 	}
@@ -162,21 +166,17 @@ func (g *graph) readRows(ctx context.Context, part string, numbers []uint32, vec
 }
 
 // checkRows reports whether rows are those of the numbers, each once.
-func checkRows(rows []*pb.SearchResult, collection string, numbers []uint32) error {
+func checkRows(rows []row, collection string, numbers []uint32) error {
 	wanted := make(map[uint32]bool, len(numbers))
 	for _, n := range numbers {
 		wanted[n] = true
 	}
 	for _, r := range rows {
-		n, err := rowNumber(r)
-		if err != nil {
-			return fmt.Errorf("collection %s: %w", collection, err)
-		}
-		if !wanted[n] {
+		if !wanted[r.number] {
 			return fmt.Errorf("collection %s answers with row %d, which was not requested, or repeated: %w",
-				collection, n, store.ErrCorrupt)
+				collection, r.number, store.ErrCorrupt)
 		}
-		delete(wanted, n)
+		delete(wanted, r.number)
 	}
 	for n := range wanted {
 		return fmt.Errorf("collection %s lacks row %d and %d others: %w", collection, n, len(wanted)-1,

@@ -33,14 +33,25 @@ func rowID(number uint32) string {
 	return id.String()
 }
 
-// rowNumber is the number in the id of a row that came back.
-func rowNumber(r *pb.SearchResult) (uint32, error) {
-	id, err := uuid.Parse(r.GetMetadata().GetId())
+// row is one that came back.
+type row struct {
+	number uint32
+	result *pb.SearchResult
+}
+
+// readRow reads the number in the id of a row.
+func readRow(result *pb.SearchResult) (row, error) {
+	id, err := uuid.Parse(result.GetMetadata().GetId())
 	number := binary.BigEndian.Uint32(id[12:])
 	if err != nil || id.String() != rowID(number) {
-		return 0, fmt.Errorf("a row has the id %q: %w", r.GetMetadata().GetId(), store.ErrCorrupt)
+		return row{}, fmt.Errorf("a row has the id %q: %w", result.GetMetadata().GetId(), store.ErrCorrupt)
 	}
-	return number, nil
+	return row{number, result}, nil
+}
+
+// property returns a property of the row, which lacks it if it is nil.
+func (r row) property(name string) *pb.Value {
+	return r.result.GetProperties().GetNonRefProps().GetFields()[name]
 }
 
 // numberRange lists the numbers from one on, below another.
@@ -89,11 +100,11 @@ func vectorBytes(v []float32) []byte {
 	return bytes
 }
 
-// rowVector is the vector of a row that came back, of so many components.
-func rowVector(r *pb.SearchResult, dims int) ([]float32, error) {
-	bytes := r.GetMetadata().GetVectorBytes()
-	if bytes == nil && len(r.GetMetadata().GetVectors()) == 1 {
-		bytes = r.GetMetadata().GetVectors()[0].GetVectorBytes()
+// vector is that of the row, of so many components.
+func (r row) vector(dims int) ([]float32, error) {
+	bytes := r.result.GetMetadata().GetVectorBytes()
+	if bytes == nil && len(r.result.GetMetadata().GetVectors()) == 1 {
+		bytes = r.result.GetMetadata().GetVectors()[0].GetVectorBytes()
 	}
 	if len(bytes) != 4*dims {
 		return nil, fmt.Errorf("a vector of %d bytes, want %d components: %w", len(bytes), dims, store.ErrCorrupt)

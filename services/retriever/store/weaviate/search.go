@@ -74,9 +74,8 @@ func (g *graph) serverFilter(f store.Filter) *pb.Filters {
 func (g *graph) searchNearest(ctx context.Context, query []float32, k int, filter *pb.Filters,
 	passes func(store.TripleID) bool) ([]store.Hit, error) {
 	for limit := min(k+extraNeighbours, maxRows); ; limit = min(4*limit, maxRows) {
-		rows, err := g.query(ctx, vectorsPart, &pb.SearchRequest{
+		rows, err := g.query(ctx, vectorsPart, nil, &pb.SearchRequest{
 			Filters: filter, Limit: uint32(limit),
-			Metadata: &pb.MetadataRequest{Uuid: true, Vector: true},
 			NearVector: &pb.NearVector{Vectors: []*pb.Vectors{{VectorBytes: vectorBytes(query),
 				Type: pb.Vectors_VECTOR_TYPE_SINGLE_FP32}}},
 		})
@@ -143,7 +142,7 @@ func (g *graph) readVectors(ctx context.Context, ids []store.TripleID) (map[stor
 		}
 		found[id] = v
 	}
-	err := g.readRows(ctx, vectorsPart, missing, true, func(_ uint32, r *pb.SearchResult) error {
+	err := g.readRows(ctx, vectorsPart, nil, missing, func(r row) error {
 		id, v, err := g.readVector(r)
 		found[id] = v
 		return err
@@ -152,16 +151,12 @@ func (g *graph) readVectors(ctx context.Context, ids []store.TripleID) (map[stor
 }
 
 // readVector reads the row of a triple's vector, and remembers it.
-func (g *graph) readVector(r *pb.SearchResult) (store.TripleID, []float32, error) {
-	number, err := rowNumber(r)
-	if err != nil {
-		return 0, nil, err
+func (g *graph) readVector(r row) (store.TripleID, []float32, error) {
+	id := store.TripleID(r.number)
+	if int64(id) >= int64(g.entry.Triples) {
+		return 0, nil, fmt.Errorf("a vector of triple %d, there are %d: %w", id, g.entry.Triples, store.ErrCorrupt)
 	}
-	if int64(number) >= int64(g.entry.Triples) {
-		return 0, nil, fmt.Errorf("a vector of triple %d, there are %d: %w", number, g.entry.Triples, store.ErrCorrupt)
-	}
-	id := store.TripleID(number)
-	v, err := rowVector(r, g.entry.Dims)
+	v, err := r.vector(g.entry.Dims)
 	if err == nil {
 		g.vectors.Add(id, v)
 	}

@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
-
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 )
@@ -120,11 +118,11 @@ func (g *graph) fetchPieces(ctx context.Context, w io.Writer) error {
 	n := uint32(pieceCount(g.entry.StructureBytes))
 	for from := uint32(0); from < n; from += pieceRows {
 		pieces := make([]string, min(pieceRows, n-from))
-		err := g.readRows(ctx, structurePart, numberRange(from, from+uint32(len(pieces))), false,
-			func(number uint32, r *pb.SearchResult) error {
-				pieces[number-from] = r.GetProperties().GetNonRefProps().GetFields()[propData].GetBlobValue()
-				return nil
-			})
+		numbers := numberRange(from, from+uint32(len(pieces)))
+		err := g.readRows(ctx, structurePart, []string{propData}, numbers, func(r row) error {
+			pieces[r.number-from] = r.property(propData).GetBlobValue()
+			return nil
+		})
 		if err != nil {
 			return err
 		}
