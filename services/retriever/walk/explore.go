@@ -46,15 +46,16 @@ type similarity struct {
 }
 
 // explore finds paths of up to maxHops hops around the topic entities and returns the most
-// promising of each length, judged by the stored vectors of their relations: nothing is encoded
-// here.
-func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.EntityID, maxHops int) ([]*prospect, error) {
+// promising of each length, at most finalists, judged by the stored vectors of their relations:
+// nothing is encoded here.
+func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.EntityID,
+	maxHops, finalists int) ([]*prospect, error) {
 	var found, frontier []*prospect
 	for _, t := range slices.Compact(slices.Sorted(slices.Values(topics))) {
 		frontier = append(frontier, &prospect{topic: t, reach: []store.EntityID{t},
 			via: []store.EntityID{severalEntities}, similarity: similarity{near: make([]float32, 1+len(aim.proposed))}})
 	}
-	e := &extender{snap: snap, aim: aim}
+	e := &extender{snap: snap, aim: aim, finalists: finalists}
 	for hop := range maxHops {
 		beam := beamWidth
 		if hop == maxHops-1 {
@@ -66,7 +67,7 @@ func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.Entity
 		}
 		slices.SortFunc(next, compareProspects)
 		answering := slices.DeleteFunc(slices.Clone(next), func(p *prospect) bool { return len(p.ends) == 0 })
-		found = append(found, answering[:min(len(answering), maxFinalists)]...)
+		found = append(found, answering[:min(len(answering), finalists)]...)
 		next = slices.DeleteFunc(next, func(p *prospect) bool { return len(p.reach) > maxReach })
 		frontier = next[:min(len(next), beamWidth)]
 	}
@@ -75,8 +76,9 @@ func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.Entity
 
 // extender extends prospects by a hop. It reuses memory from prospect to prospect.
 type extender struct {
-	snap Snapshot
-	aim  *aim
+	snap      Snapshot
+	aim       *aim
+	finalists int
 	// extensions are the possible hops; places are one more than the indexes of those of one prospect
 	// and direction by relation, 0 for none.
 	extensions []extension
@@ -95,6 +97,9 @@ type extension struct {
 	// upper bound of that score: the score of a single end.
 	ways, closeness, bound float32
 	similarity
+	// longest are the edges that it follows from the entity that has the most, the from-th that its prospect reaches.
+	longest     []store.Edge
+	longestFrom int
 }
 
 // raise adds a score to the highest ones so far, which are ascending, in place of the lowest.
@@ -106,7 +111,7 @@ func raise(highest []float32, score float32) {
 }
 
 // extend extends prospects by a hop, with one read of the store per direction. It returns, scored,
-// the best maxFinalists that can be answers and the best beam that the search can continue from,
+// the best finalists that can be answers and the best beam that the search can continue from,
 // among others. Others are not followed: their score without the penalty for many ends is too low.
 func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) ([]*prospect, error) {
 	for _, dir := range []store.Direction{store.Out, store.In} {
@@ -134,10 +139,16 @@ func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) (
 	}
 	slices.SortFunc(best, func(a, b *extension) int { return cmp.Compare(b.bound, a.bound) })
 	lowest := []float32{float32(math.Inf(-1))}
-	answering, continuing := slices.Repeat(lowest, maxFinalists), slices.Repeat(lowest, beam)
+	answering, continuing := slices.Repeat(lowest, e.finalists), slices.Repeat(lowest, beam)
+	isTooLow := func(x *extension) bool {
+		return x.bound < continuing[0] && !(x.answers && x.bound >= answering[0])
+	}
 	var next []*prospect
 	for _, x := range best {
-		if x.bound < continuing[0] && !(x.answers && x.bound >= answering[0]) {
+		if isTooLow(x) {
+			continue
+		}
+		if e.tighten(x); isTooLow(x) {
 			continue
 		}
 		p := e.follow(x)
@@ -226,11 +237,33 @@ func (e *extender) list(p *prospect, dir store.Direction) {
 				}
 				e.extensions[*place-1].answers = e.snap.Kind(edge.Entity) != store.Mediator
 			}
+			if *place > 0 && len(run) > len(e.extensions[*place-1].longest) {
+				e.extensions[*place-1].longest, e.extensions[*place-1].longestFrom = run, i
+			}
 		}
 	}
 	for _, x := range e.extensions[first:] {
 		e.places[x.step.Relation] = 0
 	}
+}
+
+// tighten lowers the bound of an extension that can be an answer: it has at least the ends that its longest
+// edges lead to.
+func (e *extender) tighten(x *extension) {
+	if !x.answers {
+		return
+	}
+	undoes := x.from.undoneBy(x.step)
+	ends, highest := 0, -1
+	for _, edge := range x.longest { // ends that are not in ascending order are not counted
+		if to := int(edge.Entity); to > highest && x.from.leadsOn(x.longestFrom, edge, undoes) {
+			highest = to
+			if e.snap.Kind(edge.Entity) != store.Mediator {
+				ends++
+			}
+		}
+	}
+	x.bound = penalise(x.closeness, max(1, ends), x.ways)
 }
 
 // score sets what is known of the extensions of a prospect before they are followed.
@@ -262,9 +295,9 @@ func (p *prospect) nextHops() int {
 
 // follow returns what an extension leads to.
 func (e *extender) follow(x *extension) *prospect {
-	dir, undoes := x.step.Direction(), x.from.undoneBy(x.step)
+	undoes := x.from.undoneBy(x.step)
 	e.arrivals = e.arrivals[:0]
-	for i, list := range x.from.edges[dir] {
+	for i, list := range x.from.edges[x.step.Direction()] {
 		for _, edge := range edgesWithRelation(list, x.step.Relation) {
 			if x.from.leadsOn(i, edge, undoes) {
 				e.arrivals = append(e.arrivals, uint64(edge.Entity)<<32|uint64(x.from.reach[i]))

@@ -46,7 +46,7 @@ func ListCandidates(ctx context.Context, snap Snapshot, encoder Encoder, req Sug
 	if err != nil {
 		return nil, err
 	}
-	prospects, err := explore(ctx, snap, aim, req.Topics, req.MaxHops)
+	prospects, err := explore(ctx, snap, aim, req.Topics, req.MaxHops, maxFinalists)
 	if err != nil {
 		return nil, err
 	}

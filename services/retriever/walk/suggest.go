@@ -124,7 +124,11 @@ func Suggest(ctx context.Context, snap Snapshot, encoder Encoder, req SuggestReq
 	if req.Ranker != nil {
 		hops = max(hops, req.RankedHops)
 	}
-	prospects, err := explore(ctx, snap, aim, req.Topics, hops)
+	finalists := maxFinalists
+	if req.MultiFactOnly && req.Ranker == nil {
+		finalists = maxMultiFactFinalists
+	}
+	prospects, err := explore(ctx, snap, aim, req.Topics, hops, finalists)
 	if err != nil {
 		return nil, err
 	}
