@@ -62,8 +62,9 @@ var asksNoun = regexp.MustCompile(`(?i)^(?:what|who|which|when|where) (?:is|are|
 // FindUnfit returns the triple of a ground graph that names an answer, if no ranker knows that it is asked for, and its
 // relation hardly fits the question, which has no word of it, or much less than another one of the same thing does, or
 // says when somebody was born or died where something else has a time: an epoch, or a birth, where a question asks when
-// something was discovered. So it is if the question has all words of another relation, and for relatives and namesakes
-// if no word says them. It is nil for other answers.
+// something was discovered. So it is if the question has all words of another relation, for relatives and namesakes if
+// no word says them, and if it asks what a thing does and the relation says what is done to it. It is nil for other
+// answers.
 func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
 	naming := findNaming(ground, question, answer)
 	isRanked := func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 }
@@ -84,14 +85,14 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) || // the father by his child
 		isInverse && liesIn.MatchString(asks) && IsPlace(words)
 	saysOther := func(t *graphv1.ScoredTriple) bool {
-		return saysAll(VerbaliseRelation(t.GetTriple().GetRelation()), question)
+		return SaysAll(VerbaliseRelation(t.GetTriple().GetRelation()), question)
 	}
 	saysAnother := func(t *graphv1.ScoredTriple) bool {
 		return t.GetTriple().GetRelation() != nearest.GetTriple().GetRelation() && saysOther(t)
 	}
 	switch asked := AskedNumber(question); {
 	case asked != "" && !strings.HasPrefix(asked, "how ") && namesLife(words) && !namesLife(question),
-		LacksKin(question, words), isNamesake(words, question),
+		LacksKin(question, words), isNamesake(words, question), !isInverse && SaysAgent(question, topic, words),
 		!isSaid && (hardlyFitsQuestion(ground, question, nearest) ||
 			slices.ContainsFunc(groundTriples(ground), saysOther)),
 		IsSaid(words, asks) && !IsSaid(words, own) && slices.ContainsFunc(groundTriples(ground), saysAnother):
@@ -109,6 +110,12 @@ func hardlyFitsQuestion(ground *graphv1.GroundGraph, question string, fact *grap
 		least = hardlyFitsWord
 	}
 	return fact.RelationScore != nil && (fact.GetRelationScore() < least || hasNearer(ground, question, fact))
+}
+
+// SaysAgent reports whether a question says that a thing does something, "made by A", where a relation of that thing
+// says by whom something is done to it: "maintained by".
+func SaysAgent(question, topic, relation string) bool {
+	return strings.HasSuffix(Fold(relation), " by") && FoldWords(question).Mention("by "+Fold(topic))
 }
 
 // isNamesake reports whether a relation says after whom something is named, and a question does not ask for that.
@@ -130,8 +137,8 @@ func cutKind(ground *graphv1.GroundGraph, before, name string) string {
 	return before
 }
 
-// saysAll reports whether a question has all words of a relation, which is more than a kind.
-func saysAll(words, question string) bool {
+// SaysAll reports whether a question has all words of a relation, which is more than a kind.
+func SaysAll(words, question string) bool {
 	return SharedWords(words, question) == 1 && !slices.Contains(TypeRelations(), words)
 }
 

@@ -23,6 +23,9 @@ func settleList(q *question.Question, ground *graphv1.GroundGraph) {
 		return
 	}
 	answers := dropUnsaid(q.Text(), run.GetAnswers())
+	if said := findSaid(q.Text(), answers, ground); said != nil {
+		answers = said
+	}
 	if kgtext.Condition(q.Text()) == "" {
 		answers = completeList(q.Text(), answers, ground)
 	}
@@ -47,6 +50,77 @@ func dropUnsaid(text string, answers []*orchestratorv1.Answer) []*orchestratorv1
 	}
 	isUnsaid := func(a *orchestratorv1.Answer) bool { return !hasSaid(a) || isOpposite(a, answers[0]) }
 	return slices.DeleteFunc(slices.Clone(answers), isUnsaid)
+}
+
+// findSaid returns the ends of the one relation of what a question names that it says in full, if it says those of no
+// answer: who operates a machine is its operator, and not who maintains it. It returns nil if there are none or several.
+func findSaid(text string, answers []*orchestratorv1.Answer, ground *graphv1.GroundGraph) []*orchestratorv1.Answer {
+	isSaid := func(t *graphv1.Triple) bool { return kgtext.IsSaid(t.GetRelation(), text) }
+	hasSaid := func(a *orchestratorv1.Answer) bool { return slices.ContainsFunc(a.GetEvidence(), isSaid) }
+	if len(answers) == 0 || kgtext.AsksOperation(text) != kgtext.NoOperation || kgtext.IsYesNo(text) ||
+		slices.ContainsFunc(answers, hasSaid) {
+		return nil
+	}
+	type direction struct {
+		topic, relation string
+		inverse         bool
+	}
+	var found direction
+	var triples []*graphv1.Triple
+	var names []string
+	for _, s := range ground.GetSubjects() {
+		for _, scored := range s.GetTriples() {
+			t := scored.GetTriple()
+			topic, end := t.GetSubject(), t.GetObject()
+			isInverse := !kgtext.Mentions(text, topic)
+			if isInverse {
+				topic, end = end, topic
+			}
+			if !saysRelation(text, topic, t.GetRelation()) || kgtext.Mentions(text, end) || !canBeAsked(text, end) ||
+				!isInverse && kgtext.SaysAgent(text, topic, t.GetRelation()) {
+				continue
+			}
+			step := &graphv1.RelationStep{Relation: t.GetRelation(), Inverse: isInverse}
+			if kgtext.AsksBeyond(text, topic, step) != "" || kgtext.AsksAgain(text, topic) {
+				return nil
+			}
+			d := direction{topic, t.GetRelation(), isInverse}
+			if len(triples) > 0 && d != found {
+				return nil
+			}
+			found, triples, names = d, append(triples, t), append(names, end)
+		}
+	}
+	if len(triples) == 0 {
+		return nil
+	}
+	return tripleEvidence(triples).support(names)
+}
+
+// saysRelation reports whether a question names a thing and has, beside its name, all words of a relation, not to ask
+// for something else of what that leads to: in which city the manufacturer of something is.
+func saysRelation(text, topic, relation string) bool {
+	if strings.Contains(relation, kgtext.Joint) || !kgtext.Mentions(text, topic) {
+		return false
+	}
+	asked, name, words := kgtext.Fold(text), kgtext.Fold(topic), kgtext.Fold(kgtext.VerbaliseRelation(relation))
+	isThing := kgtext.Mentions(asked, "the "+words+" of") || kgtext.Mentions(asked, name+" s "+words)
+	isLast := strings.HasSuffix(asked, " of "+name) || strings.HasSuffix(asked, " s "+words)
+	if isThing && (!isLast || kgtext.AsksPlace(text) && !kgtext.IsPlace(words)) {
+		return false
+	}
+	return kgtext.SaysAll(words, strings.ReplaceAll(" "+asked+" ", " "+name+" ", " "))
+}
+
+// canBeAsked reports whether a name can be what a question asks for, by its form.
+func canBeAsked(text, name string) bool {
+	switch {
+	case kgtext.AskedNumber(text) != "":
+		return kgtext.IsNumbered(name)
+	case kgtext.AsksWho(text), kgtext.AsksPlace(text):
+		return !kgtext.IsValue(name) && !kgtext.IsFlag(name)
+	}
+	return true
 }
 
 // isOpposite reports whether one fact says an answer, by the same relation as the only one of another answer and the

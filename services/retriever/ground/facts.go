@@ -177,11 +177,7 @@ func (g *grounding) toScoredFact(f candidate) ScoredFact {
 // the relation asked for.
 func (g *grounding) encodeUnnamed(ctx context.Context) (int, error) {
 	g.unnamed = g.vectors[g.plan.question]
-	text := g.plan.texts[g.plan.question]
-	for _, mention := range g.mentions {
-		text = strings.Replace(text, mention, " ", 1)
-	}
-	text = strings.Join(strings.Fields(text), " ")
+	text := g.withoutMentions()
 	if text == "" || len(g.mentions) == 0 {
 		return 0, nil
 	}
@@ -191,6 +187,9 @@ func (g *grounding) encodeUnnamed(ctx context.Context) (int, error) {
 	}
 	return 1, err
 }
+
+// saidScore is what a relation scores at least if the question has all its words and no ranker knows the graph.
+const saidScore = 0.6
 
 // relationScore returns the best cosine of a fact's relations to the question without names.
 func (g *grounding) relationScore(f candidate) float32 {
@@ -209,6 +208,10 @@ func (g *grounding) relationScore(f candidate) float32 {
 		if v := g.snap.RelationVector(r); v != nil {
 			best = max(best, vector.Dot(g.unnamed, v))
 		}
+	}
+	if len(g.rankedPaths) == 0 && f.steps == nil && !f.joined && best < saidScore &&
+		kgtext.SaysAll(kgtext.VerbaliseRelation(g.snap.RelationName(f.relation)), g.withoutMentions()) {
+		return saidScore
 	}
 	return best
 }

@@ -17,7 +17,8 @@ const (
 )
 
 // addWalkedFacts adds facts several hops away from the entities that the question names: those of the
-// paths of a ranker that knows the graph, or else the walked ones.
+// paths of a ranker that knows the graph, or else the walked ones, and beside these the facts whose relations the
+// question says.
 func (g *grounding) addWalkedFacts(ctx context.Context) (int, error) {
 	if len(g.rankedPaths) > 0 {
 		return len(g.rankedPaths), g.showRankedPaths(ctx)
@@ -26,7 +27,7 @@ func (g *grounding) addWalkedFacts(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	g.addEvidence(g.walkedFacts)
-	return len(g.walkedFacts), nil
+	return len(g.walkedFacts), g.addSaidFacts(ctx)
 }
 
 // findWalkedFacts finds facts several hops away from the entities that the question names, if the

@@ -1,0 +1,64 @@
+package ground
+
+import (
+	"context"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+)
+
+// maxSaid is the maximum number of facts that addSaidFacts adds.
+const maxSaid = 12
+
+// addSaidFacts adds facts about the topics whose relations the question says. An encoder may take them for far:
+// to it, "who operates" is nearer to "maintained by" than to "operator".
+func (g *grounding) addSaidFacts(ctx context.Context) error {
+	if !g.options.beyondHits || len(g.topics) == 0 {
+		return nil
+	}
+	shown := tripleSet{}
+	for _, facts := range g.evidence {
+		for _, f := range facts {
+			if !f.joined {
+				shown.add(f.triple)
+			}
+		}
+	}
+	question, isSaid := g.withoutMentions(), map[store.RelationID]bool{}
+	var said []candidate
+	for _, dir := range []store.Direction{store.Out, store.In} {
+		around, err := g.readFacts(ctx, g.topics, dir)
+		if err != nil {
+			return err
+		}
+		perList := map[[2]uint32]int{}
+		for _, topic := range g.topics {
+			for _, f := range around[topic] {
+				saysIt, ok := isSaid[f.relation]
+				if !ok {
+					saysIt = kgtext.IsSaid(g.snap.RelationName(f.relation), question)
+					isSaid[f.relation] = saysIt
+				}
+				list := [2]uint32{uint32(topic), uint32(f.relation)}
+				if !saysIt || g.isMediator(f.object) || g.isMediator(f.subject) || len(said) == maxSaid ||
+					perList[list] == g.options.MaxList || !shown.add(f.triple) {
+					continue
+				}
+				perList[list]++
+				said = append(said, f)
+			}
+		}
+	}
+	g.addEvidence(said)
+	return nil
+}
+
+// withoutMentions returns the question without the names of its topic entities; empty if nothing remains.
+func (g *grounding) withoutMentions() string {
+	text := g.plan.texts[g.plan.question]
+	for _, mention := range g.mentions {
+		text = strings.Replace(text, mention, " ", 1)
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
