@@ -168,6 +168,9 @@ func TestWordsOfAPlan(t *testing.T) {
 		"how many bridges cross the Elbe") {
 		t.Error("a word that the question lacks counts as much as one that it has")
 	}
+	if kgtext.Trust("height", "which is the highest volcano") != 1 {
+		t.Error("a measure that the question names in another word does not count wholly")
+	}
 	if !kgtext.IsTime("release_year") || kgtext.IsTime("running time") || !kgtext.AsksTime("which came first") ||
 		kgtext.AsksTime("which cost most") {
 		t.Error("times are not told from other words")

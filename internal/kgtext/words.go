@@ -55,9 +55,13 @@ func beginAlike(a, b string) bool {
 		(n > 3 || isEnding(x[n:]) && isEnding(y[n:]))
 }
 
-// Trust is how far the words of a drafted relation count, 0.4 to 1: as far as the question has them. A
-// model that writes what the question does not say remembers an example.
+// Trust is how far the words of a drafted relation count, 0.4 to 1: as far as the question has them, or wholly if it
+// names the same measure, as "highest" does the height. A model that writes what the question does not say remembers an
+// example.
 func Trust(phrase, question string) float32 {
+	if SharesMeasure(phrase, question) {
+		return 1
+	}
 	return 0.4 + 0.6*SharedWords(phrase, question)
 }
 

@@ -27,7 +27,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners,
 		r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral,
 		r.setFunction, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth, r.nameManager,
-		r.turnNoun,
+		r.turnNoun, r.askAgain, r.swapRoles, r.followOwner,
 	} {
 		mend()
 		comparesTwo := kgtext.ComparesCounts(plan.GetResult()) && !strings.Contains(r.lower, " or ")

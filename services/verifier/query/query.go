@@ -99,6 +99,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	}
 	x.checkAcross()
 	x.checkAgent()
+	x.checkVoice()
 	x.checkWho()
 	x.checkRoles()
 	x.checkTopic()

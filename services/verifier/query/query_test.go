@@ -1143,6 +1143,55 @@ func TestWhatIsOnTheWrongSideOfItsRoleIsNotSure(t *testing.T) {
 	}
 }
 
+func TestTheRoleOfWhoHasThatRole(t *testing.T) {
+	t.Parallel()
+	found := func(clause uint32, relation string) *graphv1.PatternCandidates {
+		return &graphv1.PatternCandidates{Clause: clause,
+			Candidates: []*graphv1.RelationCandidate{candidate(relation, .9, .9)}}
+	}
+	for _, c := range []struct {
+		first  string
+		isSure bool
+	}{{"supervisor", true}, {"employer", false}} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "answer"}, Clauses: []*graphv1.QueryClause{
+			{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "person",
+				Entities: []string{"Orla"}}}},
+			match(variable("person"), "supervisor", variable("supervisor")),
+			match(variable("supervisor"), "supervisor", variable("answer")),
+		}}
+		got := query.New(query.DefaultConfig()).Align("who supervises them", plan,
+			[]*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}},
+			[]*graphv1.PatternCandidates{found(1, c.first), found(2, "supervisor")})
+		if got.Plan == nil || strings.Contains(got.Reason, "starts from it") == c.isSure {
+			t.Errorf("%s: %v, reason %q", c.first, kgtext.DescribePlan(got.Plan), got.Reason)
+		}
+	}
+}
+
+func TestWhatSomethingMadeIsNotWhoMadeIt(t *testing.T) {
+	t.Parallel()
+	inverse := func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse = true }
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "thing"}, Clauses: []*graphv1.QueryClause{
+		match(variable("thing"), "made by", entity("Robot 4"))}}
+	for _, c := range []struct {
+		name   string
+		found  *graphv1.RelationCandidate
+		isSure bool
+	}{
+		{"its manufacturer", candidate("manufacturer", .9, .9, inverse), false},
+		{"by whom it is made", candidate("made by", .9, .9, inverse), false},
+		{"what has it as the manufacturer", candidate("manufacturer", .9, .9), true},
+		{"what it makes", candidate("produces", .9, .9, inverse), true},
+	} {
+		got := query.New(query.DefaultConfig()).Align("What is made by Robot 4?", plan,
+			[]*graphv1.TermCandidates{{Name: "Robot 4", Links: []*graphv1.EntityLink{link("Robot 4", exact, 1)}}},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{c.found}}})
+		if got.Plan == nil || strings.Contains(got.Reason, "says who did it") == c.isSure {
+			t.Errorf("%s: %v, reason %q", c.name, kgtext.DescribePlan(got.Plan), got.Reason)
+		}
+	}
+}
+
 func TestWhoHasARoleIsNotSaidByAnotherOne(t *testing.T) {
 	t.Parallel()
 	inverse := func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse = true }

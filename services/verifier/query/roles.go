@@ -27,7 +27,7 @@ func (x *alignment) checkRoles() {
 			isSubject bool
 		}{{p.GetStart().GetVariable(), first, !first.GetInverse()}, {p.GetEnd().GetVariable(), last,
 			last.GetInverse()}} {
-			if side.variable == "" || !side.isSubject {
+			if side.variable == "" || !side.isSubject || x.isLedTo(side.variable, side.step.GetRelation(), i) {
 				continue
 			}
 			at := slices.IndexFunc(x.wordsOf(side.variable), func(words string) bool {
@@ -42,6 +42,19 @@ func (x *alignment) checkRoles() {
 			}
 		}
 	}
+}
+
+// isLedTo reports whether a clause besides one leads to a variable by a relation: of a supervisor's supervisor the former
+// has that role too.
+func (x *alignment) isLedTo(variable, relation string, besides int) bool {
+	for i, best := range x.chosen {
+		last := best.GetSteps()[len(best.GetSteps())-1]
+		if i != besides && x.draft.GetClauses()[i].GetMatch().GetEnd().GetVariable() == variable &&
+			last.GetRelation() == relation && !last.GetInverse() {
+			return true
+		}
+	}
+	return false
 }
 
 // checkWho doubts a plan that answers who by a relation to a language, a place or the like.
@@ -107,6 +120,21 @@ func (x *alignment) checkAgent() {
 			return isPassive && relationOf(c) != relationOf(best)
 		}) {
 			x.certain(unheard)
+		}
+	}
+}
+
+// checkVoice doubts a plan that asks for what somebody or something did, "made by A", by who did that to it: the
+// manufacturer of A.
+func (x *alignment) checkVoice() {
+	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
+		best, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
+		words := kgtext.Fold(relationOf(best))
+		if name := p.GetEnd().GetEntity(); name != "" && strings.HasSuffix(kgtext.DescribeRelation(p), " by") &&
+			len(best.GetSteps()) == 1 && isInverse(best) &&
+			(strings.HasSuffix(words, " by") || kgtext.IsRole(words[strings.LastIndex(words, " ")+1:])) {
+			x.doubt(fmt.Sprintf("%q says who did it to %s, and the question asks what %s did", relationOf(best), name,
+				name))
 		}
 	}
 }
