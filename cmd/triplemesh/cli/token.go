@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -319,11 +321,20 @@ func checkAddress(addr string) error {
 func speaksHTTP(ctx context.Context, addr string) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, "http://"+addr+"/", nil)
+	// A transport of net/http logs what a gRPC server writes before it is asked.
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return false
 	}
-	resp, err := http.DefaultTransport.RoundTrip(req)
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok && conn.SetDeadline(deadline) != nil {
+		return false
+	}
+	req := &http.Request{Method: http.MethodHead, URL: &url.URL{Path: "/"}, Host: addr, Close: true}
+	if req.Write(conn) != nil {
+		return false
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), req)
 	if err != nil {
 		return false
 	}
