@@ -188,9 +188,6 @@ func (g *grounding) encodeUnnamed(ctx context.Context) (int, error) {
 	return 1, err
 }
 
-// saidScore is what a relation scores at least if the question has all its words and no ranker knows the graph.
-const saidScore = 0.6
-
 // relationScore returns the best cosine of a fact's relations to the question without names.
 func (g *grounding) relationScore(f candidate) float32 {
 	relations := []store.RelationID{f.relation}
@@ -209,8 +206,7 @@ func (g *grounding) relationScore(f candidate) float32 {
 			best = max(best, vector.Dot(g.unnamed, v))
 		}
 	}
-	if len(g.rankedPaths) == 0 && f.steps == nil && !f.joined && best < saidScore &&
-		kgtext.SaysAll(kgtext.VerbaliseRelation(g.snap.RelationName(f.relation)), g.withoutMentions()) {
+	if best < saidScore && len(g.rankedPaths) == 0 && len(relations) == 1 && g.saysAll(relations[0]) {
 		return saidScore
 	}
 	return best

@@ -40,7 +40,7 @@ type ScoredFact struct {
 	// Question is the cosine to the question.
 	Question float32
 	// RelationScore is the cosine of the fact's relation to the question without the names of its
-	// topic entities: the best of several.
+	// topic entities: the best of several, and at least saidScore if saysAll and no ranker knows the graph.
 	RelationScore float32
 	// Probability is that of the relation path that the fact belongs to; nil if none was ranked.
 	Probability *float32
@@ -175,6 +175,8 @@ type grounding struct {
 	mentions []string
 	// relations caches compareRelation.
 	relations map[store.RelationID]relevance
+	// isSaid caches saysAll.
+	isSaid map[store.RelationID]bool
 	// unnamed is the vector of the question without its mentions.
 	unnamed []float32
 	// factsAround caches readFacts by direction and entity.
@@ -200,7 +202,7 @@ func newGrounding(snap store.Snapshot, encoder Encoder, plan queries, options Op
 		snap: snap, triples: snap, encoder: encoder, options: options, plan: plan,
 		passes: options.Filter.Matcher(snap), encoded: make(chan struct{}),
 		isNamed: map[store.EntityID]bool{}, isMentioned: map[store.EntityID]bool{},
-		relations:   map[store.RelationID]relevance{},
+		relations: map[store.RelationID]relevance{}, isSaid: map[store.RelationID]bool{},
 		factsAround: [2]map[store.EntityID][]candidate{{}, {}}, validities: map[store.EntityID]store.Validity{},
 	}
 	g.ranker = g.newEdgeRanker()

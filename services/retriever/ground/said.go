@@ -8,8 +8,12 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
-// maxSaid is the maximum number of facts that addSaidFacts adds.
-const maxSaid = 12
+const (
+	// maxSaid is the maximum number of facts that addSaidFacts adds.
+	maxSaid = 12
+	// saidScore is what a relation scores at least if the question has all its words and no ranker knows the graph.
+	saidScore = 0.6
+)
 
 // addSaidFacts adds facts about the topics whose relations the question says. An encoder may take them for far:
 // to it, "who operates" is nearer to "maintained by" than to "operator".
@@ -25,7 +29,7 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 			}
 		}
 	}
-	question, isSaid := g.withoutMentions(), map[store.RelationID]bool{}
+	question, hasWord := g.withoutMentions(), map[store.RelationID]bool{}
 	var said []candidate
 	for _, dir := range []store.Direction{store.Out, store.In} {
 		around, err := g.readFacts(ctx, g.topics, dir)
@@ -35,13 +39,13 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 		perList := map[[2]uint32]int{}
 		for _, topic := range g.topics {
 			for _, f := range around[topic] {
-				saysIt, ok := isSaid[f.relation]
+				says, ok := hasWord[f.relation]
 				if !ok {
-					saysIt = kgtext.IsSaid(g.snap.RelationName(f.relation), question)
-					isSaid[f.relation] = saysIt
+					says = kgtext.IsSaid(g.snap.RelationName(f.relation), question)
+					hasWord[f.relation] = says
 				}
 				list := [2]uint32{uint32(topic), uint32(f.relation)}
-				if !saysIt || g.isMediator(f.object) || g.isMediator(f.subject) || len(said) == maxSaid ||
+				if !says || g.isMediator(f.object) || g.isMediator(f.subject) || len(said) == maxSaid ||
 					perList[list] == g.options.MaxList || !shown.add(f.triple) {
 					continue
 				}
@@ -52,6 +56,16 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 	}
 	g.addEvidence(said)
 	return nil
+}
+
+// saysAll reports whether the question has all words of a relation.
+func (g *grounding) saysAll(r store.RelationID) bool {
+	says, ok := g.isSaid[r]
+	if !ok {
+		says = kgtext.SaysAll(kgtext.VerbaliseRelation(g.snap.RelationName(r)), g.withoutMentions())
+		g.isSaid[r] = says
+	}
+	return says
 }
 
 // withoutMentions returns the question without the names of its topic entities; empty if nothing remains.

@@ -701,7 +701,8 @@ type ScoredTriple struct {
 	QuestionScore float32 `protobuf:"fixed32,4,opt,name=question_score,json=questionScore,proto3" json:"question_score,omitempty"`
 	// Cosine of the relation to the question without the names of its topic
 	// entities, with the range of score; the best one of a triple that joins
-	// several. Unset if it was not compared.
+	// several. It is at least 0.6 if the question has all words of the relation
+	// and no ranker knows the graph. Unset if it was not compared.
 	RelationScore *float32 `protobuf:"fixed32,5,opt,name=relation_score,json=relationScore,proto3,oneof" json:"relation_score,omitempty"`
 	// Probability that the list it belongs to, all triples of its subject and
 	// relation or of its object and relation, answers the question: that of the

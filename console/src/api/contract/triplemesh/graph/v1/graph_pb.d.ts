@@ -395,7 +395,8 @@ export declare type ScoredTriple = Message<"triplemesh.graph.v1.ScoredTriple"> &
   /**
    * Cosine of the relation to the question without the names of its topic
    * entities, with the range of score; the best one of a triple that joins
-   * several. Unset if it was not compared.
+   * several. It is at least 0.6 if the question has all words of the relation
+   * and no ranker knows the graph. Unset if it was not compared.
    *
    * @generated from field: optional float relation_score = 5;
    */
@@ -459,7 +460,8 @@ export declare type ScoredTripleJson = {
   /**
    * Cosine of the relation to the question without the names of its topic
    * entities, with the range of score; the best one of a triple that joins
-   * several. Unset if it was not compared.
+   * several. It is at least 0.6 if the question has all words of the relation
+   * and no ranker knows the graph. Unset if it was not compared.
    *
    * @generated from field: optional float relation_score = 5;
    */
