@@ -77,6 +77,7 @@ func findSaid(text string, answers []*orchestratorv1.Answer, ground *graphv1.Gro
 				topic, end = end, topic
 			}
 			if !saysRelation(text, topic, t.GetRelation()) || kgtext.Mentions(text, end) || !canBeAsked(text, end) ||
+				isInverse && asksFor(text, t.GetRelation()) ||
 				!isInverse && kgtext.SaysAgent(text, topic, t.GetRelation()) {
 				continue
 			}
@@ -110,6 +111,15 @@ func saysRelation(text, topic, relation string) bool {
 		return false
 	}
 	return kgtext.SaysAll(words, strings.ReplaceAll(" "+asked+" ", " "+name+" ", " "))
+}
+
+// kindAsked is the noun of "which states border A".
+var kindAsked = regexp.MustCompile(`(?i)^(?:\pL+ )?(?:which|what) (\pL+)`)
+
+// asksFor reports whether a question asks for what a relation leads to, by its noun: states, of a relation state.
+func asksFor(text, relation string) bool {
+	m := kindAsked.FindStringSubmatch(text)
+	return m != nil && kgtext.SharesWord(m[1], kgtext.VerbaliseRelation(relation))
 }
 
 // canBeAsked reports whether a name can be what a question asks for, by its form.
