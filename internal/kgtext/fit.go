@@ -84,9 +84,8 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	}
 	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) || // the father by his child
 		isInverse && liesIn.MatchString(asks) && IsPlace(words)
-	saysOther := func(t *graphv1.ScoredTriple) bool {
-		return SaysAll(VerbaliseRelation(t.GetTriple().GetRelation()), question)
-	}
+	whole := NewAsked(question)
+	saysOther := func(t *graphv1.ScoredTriple) bool { return whole.SaysAll(t.GetTriple().GetRelation()) }
 	saysAnother := func(t *graphv1.ScoredTriple) bool {
 		return t.GetTriple().GetRelation() != nearest.GetTriple().GetRelation() && saysOther(t)
 	}
@@ -135,11 +134,6 @@ func cutKind(ground *graphv1.GroundGraph, before, name string) string {
 		}
 	}
 	return before
-}
-
-// SaysAll reports whether a question has all words of a relation, which is more than a kind.
-func SaysAll(words, question string) bool {
-	return SharedWords(words, question) == 1 && !slices.Contains(TypeRelations(), words)
 }
 
 // beyondForm is "the line that A is on", of which something else is asked for.
@@ -193,9 +187,35 @@ func hasNearer(ground *graphv1.GroundGraph, question string, fact *graphv1.Score
 }
 
 // IsSaid reports whether a question has a word of a relation, its role, or a synonym.
-func IsSaid(relation, question string) bool {
-	words := VerbaliseRelation(relation)
-	return SharesWord(words, question) || SharesRole(words, question) || sharesSynonym(words, question)
+func IsSaid(relation, question string) bool { return NewAsked(question).Says(relation) }
+
+// Asked are the words of a question that many relations are compared with.
+type Asked struct {
+	words    []string
+	roles    []role
+	synonyms []int
+}
+
+// NewAsked returns the words of a question.
+func NewAsked(question string) Asked {
+	words := contentWords(question)
+	return Asked{words, findRoles(question), findSynonyms(words)}
+}
+
+// Says reports whether the question has a word of a relation, its role, or a synonym.
+func (a Asked) Says(relation string) bool {
+	relation = VerbaliseRelation(relation)
+	words := contentWords(relation)
+	isRole := func(r role) bool { return slices.Contains(a.roles, r) }
+	isSynonym := func(group int) bool { return slices.Contains(a.synonyms, group) }
+	return shareOf(words, a.words) > 0 || slices.ContainsFunc(findRoles(relation), isRole) ||
+		slices.ContainsFunc(findSynonyms(words), isSynonym)
+}
+
+// SaysAll reports whether the question has all words of a relation, which is more than a kind.
+func (a Asked) SaysAll(relation string) bool {
+	relation = VerbaliseRelation(relation)
+	return shareOf(contentWords(relation), a.words) == 1 && !slices.Contains(TypeRelations(), relation)
 }
 
 // groundTriples returns the triples of a ground graph, subject by subject.

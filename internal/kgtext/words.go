@@ -23,7 +23,11 @@ func contentWords(text string) []string {
 // SharedWords returns the share of the words of a phrase that a text has, 0 to 1. Words are the same if
 // they begin alike: "acted" and "actors".
 func SharedWords(phrase, text string) float32 {
-	own, others := contentWords(phrase), contentWords(text)
+	return shareOf(contentWords(phrase), contentWords(text))
+}
+
+// shareOf returns the share of words that are among others, 0 to 1.
+func shareOf(own, others []string) float32 {
 	if len(own) == 0 {
 		return 0
 	}
@@ -245,16 +249,10 @@ func readSynonyms(groups ...string) map[string][]int {
 	return all
 }
 
-// findSynonyms returns the groups of the synonyms that a text has.
-func findSynonyms(text string) (found []int) {
-	for _, w := range contentWords(text) {
+// findSynonyms returns the groups of synonyms that words belong to.
+func findSynonyms(words []string) (found []int) {
+	for _, w := range words {
 		found = append(found, synonyms[w]...)
 	}
 	return found
-}
-
-// sharesSynonym reports whether two texts have words for the same.
-func sharesSynonym(a, b string) bool {
-	others := findSynonyms(b)
-	return slices.ContainsFunc(findSynonyms(a), func(group int) bool { return slices.Contains(others, group) })
 }

@@ -68,7 +68,7 @@ func (s saidStep) isAsked(text string) bool {
 	if isThing && (!isLast || kgtext.AsksPlace(text) && !kgtext.IsPlace(words)) {
 		return false
 	}
-	return kgtext.SaysAll(words, strings.ReplaceAll(" "+asked+" ", " "+name+" ", " "))
+	return kgtext.NewAsked(strings.ReplaceAll(" "+asked+" ", " "+name+" ", " ")).SaysAll(s.relation)
 }
 
 // asksBeyond reports whether a question goes on from the ends of a step.

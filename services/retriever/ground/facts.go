@@ -178,6 +178,7 @@ func (g *grounding) toScoredFact(f candidate) ScoredFact {
 func (g *grounding) encodeUnnamed(ctx context.Context) (int, error) {
 	g.unnamed = g.vectors[g.plan.question]
 	text := g.withoutMentions()
+	g.asked = kgtext.NewAsked(text)
 	if text == "" || len(g.mentions) == 0 {
 		return 0, nil
 	}
@@ -206,7 +207,8 @@ func (g *grounding) relationScore(f candidate) float32 {
 			best = max(best, vector.Dot(g.unnamed, v))
 		}
 	}
-	if best < saidScore && len(g.rankedPaths) == 0 && len(relations) == 1 && g.saysAll(relations[0]) {
+	if best < saidScore && len(g.rankedPaths) == 0 && len(relations) == 1 &&
+		g.asked.SaysAll(g.snap.RelationName(relations[0])) {
 		return saidScore
 	}
 	return best

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
@@ -40,7 +41,8 @@ type ScoredFact struct {
 	// Question is the cosine to the question.
 	Question float32
 	// RelationScore is the cosine of the fact's relation to the question without the names of its
-	// topic entities: the best of several, and at least saidScore if saysAll and no ranker knows the graph.
+	// topic entities: the best of several, and at least saidScore if the question has all its words and no ranker
+	// knows the graph.
 	RelationScore float32
 	// Probability is that of the relation path that the fact belongs to; nil if none was ranked.
 	Probability *float32
@@ -175,10 +177,10 @@ type grounding struct {
 	mentions []string
 	// relations caches compareRelation.
 	relations map[store.RelationID]relevance
-	// isSaid caches saysAll.
-	isSaid map[store.RelationID]bool
 	// unnamed is the vector of the question without its mentions.
 	unnamed []float32
+	// asked are the words of that.
+	asked kgtext.Asked
 	// factsAround caches readFacts by direction and entity.
 	factsAround [2]map[store.EntityID][]candidate
 	// validities are those of mediators.
@@ -202,7 +204,7 @@ func newGrounding(snap store.Snapshot, encoder Encoder, plan queries, options Op
 		snap: snap, triples: snap, encoder: encoder, options: options, plan: plan,
 		passes: options.Filter.Matcher(snap), encoded: make(chan struct{}),
 		isNamed: map[store.EntityID]bool{}, isMentioned: map[store.EntityID]bool{},
-		relations: map[store.RelationID]relevance{}, isSaid: map[store.RelationID]bool{},
+		relations:   map[store.RelationID]relevance{},
 		factsAround: [2]map[store.EntityID][]candidate{{}, {}}, validities: map[store.EntityID]store.Validity{},
 	}
 	g.ranker = g.newEdgeRanker()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/triplemesh/triplemesh/internal/kgtext"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 )
 
@@ -29,7 +28,7 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 			}
 		}
 	}
-	question, hasWord := g.withoutMentions(), map[store.RelationID]bool{}
+	hasWord := map[store.RelationID]bool{}
 	var said []candidate
 	for _, dir := range []store.Direction{store.Out, store.In} {
 		around, err := g.readFacts(ctx, g.topics, dir)
@@ -41,7 +40,7 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 			for _, f := range around[topic] {
 				says, ok := hasWord[f.relation]
 				if !ok {
-					says = kgtext.IsSaid(g.snap.RelationName(f.relation), question)
+					says = g.asked.Says(g.snap.RelationName(f.relation))
 					hasWord[f.relation] = says
 				}
 				list := [2]uint32{uint32(topic), uint32(f.relation)}
@@ -56,16 +55,6 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 	}
 	g.addEvidence(said)
 	return nil
-}
-
-// saysAll reports whether the question has all words of a relation.
-func (g *grounding) saysAll(r store.RelationID) bool {
-	says, ok := g.isSaid[r]
-	if !ok {
-		says = kgtext.SaysAll(kgtext.VerbaliseRelation(g.snap.RelationName(r)), g.withoutMentions())
-		g.isSaid[r] = says
-	}
-	return says
 }
 
 // withoutMentions returns the question without the names of its topic entities; empty if nothing remains.
