@@ -84,8 +84,8 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	}
 	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) || // the father by his child
 		isInverse && liesIn.MatchString(asks) && IsPlace(words)
-	whole := NewAsked(question)
-	saysOther := func(t *graphv1.ScoredTriple) bool { return whole.SaysAll(t.GetTriple().GetRelation()) }
+	whole := NewQuestionWords(question)
+	saysOther := func(t *graphv1.ScoredTriple) bool { return whole.MatchAll(t.GetTriple().GetRelation()) }
 	saysAnother := func(t *graphv1.ScoredTriple) bool {
 		return t.GetTriple().GetRelation() != nearest.GetTriple().GetRelation() && saysOther(t)
 	}
@@ -187,35 +187,35 @@ func hasNearer(ground *graphv1.GroundGraph, question string, fact *graphv1.Score
 }
 
 // IsSaid reports whether a question has a word of a relation, its role, or a synonym.
-func IsSaid(relation, question string) bool { return NewAsked(question).Says(relation) }
+func IsSaid(relation, question string) bool { return NewQuestionWords(question).Match(relation) }
 
-// Asked are the words of a question that many relations are compared with.
-type Asked struct {
+// QuestionWords are the words of a question that many relations are compared with.
+type QuestionWords struct {
 	words    []string
 	roles    []role
 	synonyms []int
 }
 
-// NewAsked returns the words of a question.
-func NewAsked(question string) Asked {
+// NewQuestionWords returns the words of a question.
+func NewQuestionWords(question string) QuestionWords {
 	words := contentWords(question)
-	return Asked{words, findRoles(question), findSynonyms(words)}
+	return QuestionWords{words, findRoles(question), findSynonyms(words)}
 }
 
-// Says reports whether the question has a word of a relation, its role, or a synonym.
-func (a Asked) Says(relation string) bool {
+// Match reports whether the question has a word of a relation, its role, or a synonym.
+func (w QuestionWords) Match(relation string) bool {
 	relation = VerbaliseRelation(relation)
 	words := contentWords(relation)
-	isRole := func(r role) bool { return slices.Contains(a.roles, r) }
-	isSynonym := func(group int) bool { return slices.Contains(a.synonyms, group) }
-	return shareOf(words, a.words) > 0 || slices.ContainsFunc(findRoles(relation), isRole) ||
+	isRole := func(r role) bool { return slices.Contains(w.roles, r) }
+	isSynonym := func(group int) bool { return slices.Contains(w.synonyms, group) }
+	return shareOf(words, w.words) > 0 || slices.ContainsFunc(findRoles(relation), isRole) ||
 		slices.ContainsFunc(findSynonyms(words), isSynonym)
 }
 
-// SaysAll reports whether the question has all words of a relation, which is more than a kind.
-func (a Asked) SaysAll(relation string) bool {
+// MatchAll reports whether the question has all words of a relation, which is more than a kind.
+func (w QuestionWords) MatchAll(relation string) bool {
 	relation = VerbaliseRelation(relation)
-	return shareOf(contentWords(relation), a.words) == 1 && !slices.Contains(TypeRelations(), relation)
+	return shareOf(contentWords(relation), w.words) == 1 && !slices.Contains(TypeRelations(), relation)
 }
 
 // groundTriples returns the triples of a ground graph, subject by subject.

@@ -333,18 +333,18 @@ func TestRepair(t *testing.T) {
 		{"… by its name", "Who is the mentor of Orla Venn?", `Person(mentor="Orla Venn")`,
 			"?person type → person; ?thing is Orla Venn; ?thing mentor → ?person; ?person"},
 		{"the supervisor of a supervisor", "Who is the supervisor of Orla Venn's supervisor?",
-			`Person(supervisor_of="Orla Venn").supervisor_of`, "?person is Orla Venn; ?person supervisor of → ?between; " +
-				"?between supervisor of → ?supervisor_of; ?supervisor_of"},
-		{"the supervisor alone", "Who is the supervisor of Orla Venn?", `Person(supervisor_of="Orla Venn").supervisor_of`,
-			"?person is Orla Venn; ?person supervisor of → ?supervisor_of; ?supervisor_of"},
+			`Person(supervisor_of="Orla Venn").supervisor_of`, "?person is Orla Venn; " +
+				"?person supervisor of → ?between; ?between supervisor of → ?supervisor_of; ?supervisor_of"},
+		{"the supervisor alone", "Who is the supervisor of Orla Venn?",
+			`Person(supervisor_of="Orla Venn").supervisor_of`, "?person is Orla Venn; ?person supervisor of → ?supervisor_of; ?supervisor_of"},
 		{"relations that are swapped", "Who maintains the machine that Orla Venn operates?",
 			`Machine(maintained_by="Orla Venn").get("operator")`, "?machine type → machine; " +
 				"?machine operator → Orla Venn; ?machine maintained by → ?operator; ?operator"},
 		{"relations that are not", "Who maintains the machine that Orla Venn operates?",
 			`Machine(operator="Orla Venn").get("maintained_by")`, "?machine type → machine; " +
 				"?machine operator → Orla Venn; ?machine maintained by → ?maintained_by; ?maintained_by"},
-		{"something of what a name has", "In which city is the maker of Orla Mug based?", `Maker("Orla Mug").get("city")`,
-			"?owner is Orla Mug; ?owner maker → ?maker; ?maker city → ?city; ?city"},
+		{"something of what a name has", "In which city is the maker of Orla Mug based?",
+			`Maker("Orla Mug").get("city")`, "?owner is Orla Mug; ?owner maker → ?maker; ?maker city → ?city; ?city"},
 		{"… of a person", "When was Orla Venn's wife born?", `Wife("Orla Venn").get("born")`,
 			"?owner is Orla Venn; ?owner wife → ?wife; ?wife born → ?born; ?born"},
 		{"a name behind its kind", "What is the area of the city of Orla?", `City("Orla").get("area")`,

@@ -364,8 +364,8 @@ func (r *repairer) mergeLookup() {
 	r.editPlan(before, "a thing is not what its own relation leads to")
 }
 
-// askAgain repeats the one step of a plan from a name if the question asks the same of what it leads to: who manages A's
-// manager.
+// askAgain repeats the one step of a plan from a name if the question asks the same of what it leads to: who manages
+// A's manager.
 func (r *repairer) askAgain() {
 	clauses, result := r.plan.GetClauses(), r.plan.GetResult()
 	if len(clauses) != 2 {

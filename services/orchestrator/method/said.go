@@ -11,7 +11,8 @@ import (
 )
 
 // findSaid returns the ends of the one relation of what a question names that it says in full, if it says those of no
-// answer: who operates a machine is its operator, and not who maintains it. It returns nil if there are none or several.
+// answer: who operates a machine is its operator, and not who maintains it. It returns nil if there are none or
+// several.
 func findSaid(text string, answers []*orchestratorv1.Answer, ground *graphv1.GroundGraph) []*orchestratorv1.Answer {
 	isSaid := func(t *graphv1.Triple) bool { return kgtext.IsSaid(t.GetRelation(), text) }
 	hasSaid := func(a *orchestratorv1.Answer) bool { return slices.ContainsFunc(a.GetEvidence(), isSaid) }
@@ -55,8 +56,9 @@ func stepFromNamed(text string, t *graphv1.Triple) (step saidStep, end string) {
 	return saidStep{t.GetObject(), t.GetRelation(), true}, t.GetSubject()
 }
 
-// isAsked reports whether a question asks for the ends of a step: it names the topic and has, beside its name, all words
-// of the relation, in this direction. In which city the manufacturer of something is asks for something else of the end.
+// isAsked reports whether a question asks for the ends of a step: it names the topic and has, beside its name, all
+// words of the relation, in this direction. "In which city is the manufacturer of A" asks for something else of the
+// end.
 func (s saidStep) isAsked(text string) bool {
 	if strings.Contains(s.relation, kgtext.Joint) || !kgtext.Mentions(text, s.topic) ||
 		s.inverse && asksFor(text, s.relation) || !s.inverse && kgtext.SaysAgent(text, s.topic, s.relation) {
@@ -68,7 +70,7 @@ func (s saidStep) isAsked(text string) bool {
 	if isThing && (!isLast || kgtext.AsksPlace(text) && !kgtext.IsPlace(words)) {
 		return false
 	}
-	return kgtext.NewAsked(strings.ReplaceAll(" "+asked+" ", " "+name+" ", " ")).SaysAll(s.relation)
+	return kgtext.NewQuestionWords(strings.ReplaceAll(" "+asked+" ", " "+name+" ", " ")).MatchAll(s.relation)
 }
 
 // asksBeyond reports whether a question goes on from the ends of a step.

@@ -178,7 +178,7 @@ func (g *grounding) toScoredFact(f candidate) ScoredFact {
 func (g *grounding) encodeUnnamed(ctx context.Context) (int, error) {
 	g.unnamed = g.vectors[g.plan.question]
 	text := g.withoutMentions()
-	g.asked = kgtext.NewAsked(text)
+	g.words = kgtext.NewQuestionWords(text)
 	if text == "" || len(g.mentions) == 0 {
 		return 0, nil
 	}
@@ -208,7 +208,7 @@ func (g *grounding) relationScore(f candidate) float32 {
 		}
 	}
 	if best < saidScore && len(g.rankedPaths) == 0 && len(relations) == 1 &&
-		g.asked.SaysAll(g.snap.RelationName(relations[0])) {
+		g.words.MatchAll(g.snap.RelationName(relations[0])) {
 		return saidScore
 	}
 	return best

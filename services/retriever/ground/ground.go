@@ -179,8 +179,8 @@ type grounding struct {
 	relations map[store.RelationID]relevance
 	// unnamed is the vector of the question without its mentions.
 	unnamed []float32
-	// asked are the words of that.
-	asked kgtext.Asked
+	// words are those of that.
+	words kgtext.QuestionWords
 	// factsAround caches readFacts by direction and entity.
 	factsAround [2]map[store.EntityID][]candidate
 	// validities are those of mediators.

@@ -40,7 +40,7 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 			for _, f := range around[topic] {
 				says, ok := hasWord[f.relation]
 				if !ok {
-					says = g.asked.Says(g.snap.RelationName(f.relation))
+					says = g.words.Match(g.snap.RelationName(f.relation))
 					hasWord[f.relation] = says
 				}
 				list := [2]uint32{uint32(topic), uint32(f.relation)}

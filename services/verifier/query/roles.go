@@ -44,8 +44,8 @@ func (x *alignment) checkRoles() {
 	}
 }
 
-// isLedTo reports whether a clause besides one leads to a variable by a relation: of a supervisor's supervisor the former
-// has that role too.
+// isLedTo reports whether a clause besides one leads to a variable by a relation: of a supervisor's supervisor the
+// former has that role too.
 func (x *alignment) isLedTo(variable, relation string, besides int) bool {
 	for i, best := range x.chosen {
 		last := best.GetSteps()[len(best.GetSteps())-1]
