@@ -55,7 +55,9 @@ func TestFindUnfit(t *testing.T) {
 	ground := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
 		fact("7B", "instance of", "class", .24), fact("7B", "teacher", "Mara Vell", .64),
 		fact("Ivo Tarn", "class", "7B", .66), fact("Osprey", "instance of", "team", .2),
-		fact("Petra Holm", "team", "Osprey", .2), fact("Osprey", "lead", "Per Holm", .1)}}}}
+		fact("Petra Holm", "team", "Osprey", .2), fact("Osprey", "lead", "Per Holm", .1),
+		fact("Grey Ford", "defender", "Aldmark", .6), fact("Grey Ford", "head of the defenders", "Queen Maud", .6),
+		fact("Robot 4", "maintained by", "Lin Qiao", .7)}}}}
 	for _, c := range []struct{ question, answer, want string }{
 		{"who teaches class 7B", "Ivo Tarn", "class"}, // the kind of 7B, where another relation is asked for
 		{"who teaches class 7B", "Mara Vell", ""},
@@ -63,6 +65,11 @@ func TestFindUnfit(t *testing.T) {
 		{"which students are in the class 7B", "Ivo Tarn", ""},
 		{"who is in team Osprey", "Petra Holm", ""},
 		{"who is the lead of team Osprey", "Petra Holm", "team"},
+		{"who was the head of the defenders at Grey Ford", "Aldmark", "defender"}, // another relation says more of it
+		{"who was the head of the defenders at Grey Ford", "Queen Maud", ""},
+		{"who was the defender of Grey Ford", "Aldmark", ""},
+		{"what is maintained by Robot 4", "Lin Qiao", "maintained by"}, // what is done to it
+		{"who maintains Robot 4", "Lin Qiao", ""},
 	} {
 		if got := kgtext.FindUnfit(ground, c.question, c.answer).GetRelation(); got != c.want {
 			t.Errorf("%q by %q: unfit %q, want %q", c.question, c.answer, got, c.want)

@@ -386,6 +386,22 @@ func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 	return false
 }
 
+// TurnsRole reports whether a question asks who did something, "who defended A", and the last fact of a step says what
+// has a topic entity in a role of that name: the case whose defendant A is.
+func TurnsRole(question string, step *graphv1.RelationStep) bool {
+	asked := asksVerb.FindStringSubmatch(question)
+	if asked == nil || auxiliaryVerb.MatchString(asked[1]) {
+		return false
+	}
+	relation := step.GetRelation()
+	if at := strings.LastIndex(relation, Joint); at >= 0 {
+		relation = relation[at+len(Joint):]
+	}
+	relation, isTurned := strings.CutPrefix(relation, InverseOf)
+	isRole := func(w string) bool { return IsRole(w) && beginAlike(w, Fold(asked[1])) }
+	return isTurned != step.GetInverse() && slices.ContainsFunc(contentWords(relation), isRole)
+}
+
 // ActsFrom reports whether a question is for what acts on a topic entity or, if isActing, for what that acts on: "which
 // rivers flow into A", "where does A flow".
 func ActsFrom(question, topic string, isActing bool) bool {

@@ -256,6 +256,28 @@ func TestIsTurned(t *testing.T) {
 	}
 }
 
+func TestTurnsRole(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		question, relation string
+		inverse, want      bool
+	}{
+		{"Who defended Anna Lind?", "defendant", true, true},
+		{"Who defended Anna Lind?", "defendant", false, false},
+		{"Who defended Anna Lind?", "inverse of born in / inverse of head of the defenders", false, true},
+		{"Who defended Anna Lind?", "counsel", true, false},
+		{"Who was defended by Anna Lind?", "defender", true, false},
+		{"Who did Anna Lind defend?", "defender", true, false},
+		{"Who employs Anna Lind?", "engineer", true, false},
+		{"Which cases did Anna Lind defend?", "defender", true, false},
+	} {
+		step := &graphv1.RelationStep{Relation: c.relation, Inverse: c.inverse}
+		if got := kgtext.TurnsRole(c.question, step); got != c.want {
+			t.Errorf("%q by %q, inverse %v: %v", c.question, c.relation, c.inverse, got)
+		}
+	}
+}
+
 func TestIsRoleOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -187,7 +187,7 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case opposite != nil:
 		doubt(run, fmt.Sprintf("\u201c%s\u201d is said of %s both ways, and the question seems to ask for the "+
 			"other one", opposite.Steps[0].GetRelation(), opposite.TopicEntity))
-	case best.IsTurned(text):
+	case best.IsTurned(text), kgtext.TurnsRole(text, best.Steps[len(best.Steps)-1]):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question asks the other way round", best.Label()))
 	}
 }

@@ -27,7 +27,7 @@ func findSaid(text string, answers []*orchestratorv1.Answer, ground *graphv1.Gro
 		for _, scored := range s.GetTriples() {
 			step, end := stepFromNamed(text, scored.GetTriple())
 			switch {
-			case !step.isAsked(text) || kgtext.Mentions(text, end) || !canBeAsked(text, end):
+			case !step.isAsked(text) || kgtext.Mentions(step.withoutTopic(text), end) || !canBeAsked(text, end):
 				continue
 			case step.asksBeyond(text), len(triples) > 0 && step != common:
 				return nil
@@ -70,7 +70,12 @@ func (s saidStep) isAsked(text string) bool {
 	if isThing && (!isLast || kgtext.AsksPlace(text) && !kgtext.IsPlace(words)) {
 		return false
 	}
-	return kgtext.NewQuestionWords(strings.ReplaceAll(" "+asked+" ", " "+name+" ", " ")).MatchAll(s.relation)
+	return kgtext.NewQuestionWords(s.withoutTopic(text)).MatchAll(s.relation)
+}
+
+// withoutTopic returns the words of a question, folded, without the name of the topic.
+func (s saidStep) withoutTopic(text string) string {
+	return strings.ReplaceAll(" "+kgtext.Fold(text)+" ", " "+kgtext.Fold(s.topic)+" ", " ")
 }
 
 // asksBeyond reports whether a question goes on from the ends of a step.

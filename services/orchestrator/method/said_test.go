@@ -15,6 +15,7 @@ func TestFindSaid(t *testing.T) {
 		triple("Press 9", "power (kW)", "60"), triple("Press 7", "operator", "Nadia Brandt"),
 		triple("Lathe 2", "operator", "Greta Holm"), triple("Mill 4", "operator", "Greta Holm"),
 		triple("Greta Holm", "supervisor", "Olof Lind"), triple("Olof Lind", "supervisor", "Hanna Weiss"),
+		triple("Treaty of Ness", "signed in", "Ness"), triple("Treaty of Ness", "signed on", "1535-11-03"),
 		triple("Leak 1", "cause", "worn bearing"), triple("Leak 1", "reported by", "Tomas Reyl"),
 	}
 	ground := &graphv1.GroundGraph{}
@@ -28,6 +29,7 @@ func TestFindSaid(t *testing.T) {
 		{"another relation was read", "Who operates Press 9?", "Tomas Reyl", "Emil Sandor"},
 		{"nothing of the graph was read", "Who operates Press 9?", "John Doe", "Emil Sandor"},
 		{"the object is asked for", "What caused Leak 1?", "Tomas Reyl", "worn bearing"},
+		{"its name is in that of the thing", "Where was the Treaty of Ness signed?", "Oslo", "Ness"},
 		{"all subjects of the relation are asked for", "What does Greta Holm operate?", "Olof Lind", "Lathe 2, Mill 4"},
 		{"what the relation leads to is asked for", "Which operators are like Greta Holm?", "Olof Lind", ""},
 		{"what the question says was read", "Who maintains Press 9?", "Tomas Reyl", ""},
