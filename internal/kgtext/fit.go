@@ -63,8 +63,8 @@ var asksNoun = regexp.MustCompile(`(?i)^(?:what|who|which|when|where) (?:is|are|
 // relation hardly fits the question, which has no word of it, or much less than another one of the same thing does, or
 // says when somebody was born or died where something else has a time: an epoch, or a birth, where a question asks when
 // something was discovered. So it is if the question has all words of another relation, for relatives and namesakes if
-// no word says them, if it asks what a thing does and the relation says what is done to it, and if another relation of
-// the same thing says more of what it asks. It is nil for other answers.
+// no word says them or a relation says the other sex, if it asks what a thing does and the relation says what is done to
+// it, and if another relation of the same thing says more of what it asks. It is nil for other answers.
 func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
 	naming := findNaming(ground, question, answer)
 	isRanked := func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 }
@@ -94,14 +94,21 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 		LacksKin(question, words), isNamesake(words, question), !isInverse && SaysAgent(question, topic, words),
 		!isSaid && (hardlyFitsQuestion(ground, question, nearest) ||
 			slices.ContainsFunc(groundTriples(ground), saysOther)),
-		slices.ContainsFunc(groundTriples(ground), func(t *graphv1.ScoredTriple) bool {
-			return t.GetTriple().GetSubject() == nearest.GetTriple().GetSubject() && saysOther(t) &&
-				addsWords(t.GetTriple().GetRelation(), nearest.GetTriple().GetRelation())
+		isOtherSex(words, question), slices.ContainsFunc(groundTriples(ground), func(t *graphv1.ScoredTriple) bool {
+			own, other := lastRelation(t.GetTriple().GetRelation()), lastRelation(nearest.GetTriple().GetRelation())
+			return t.GetTriple().GetSubject() == nearest.GetTriple().GetSubject() && whole.MatchAll(own) &&
+				addsWords(own, other)
 		}),
 		IsSaid(words, asks) && !IsSaid(words, own) && slices.ContainsFunc(groundTriples(ground), saysAnother):
 		return nearest.GetTriple()
 	}
 	return nil
+}
+
+// lastRelation returns the last of joined relations.
+func lastRelation(relation string) string {
+	all := strings.Split(relation, Joint)
+	return all[len(all)-1]
 }
 
 // addsWords reports whether a relation has the words of another one and more: the commander of the defenders, of the

@@ -188,6 +188,27 @@ func LacksKin(question, relation string) bool {
 		!slices.ContainsFunc(findRoles(relation), isKin)
 }
 
+// women and men are words for relatives of one sex, each with its opposite at the same place.
+var (
+	women = strings.Fields("mother mom mum daughter sister wife aunt niece grandmother grandma")
+	men   = strings.Fields("father dad dad son brother husband uncle nephew grandfather grandpa")
+)
+
+// isOtherSex reports whether a question asks for a relative of one sex alone, and a relation says the other: the father,
+// of a mother.
+func isOtherSex(relation, question string) bool {
+	asked, said := FoldWords(question), FoldWords(relation)
+	isTurned := func(own, other []string) bool {
+		for i, w := range own {
+			if asked.Mention(w) && !asked.Mention(other[i]) && said.Mention(other[i]) && !said.Mention(w) {
+				return true
+			}
+		}
+		return false
+	}
+	return isTurned(women, men) || isTurned(men, women)
+}
+
 // saysOpposite reports whether a question asks for the role of the other side of a relation.
 func saysOpposite(relation, question string) bool {
 	asked := findRoles(question)
@@ -393,11 +414,7 @@ func TurnsRole(question string, step *graphv1.RelationStep) bool {
 	if asked == nil || auxiliaryVerb.MatchString(asked[1]) {
 		return false
 	}
-	relation := step.GetRelation()
-	if at := strings.LastIndex(relation, Joint); at >= 0 {
-		relation = relation[at+len(Joint):]
-	}
-	relation, isTurned := strings.CutPrefix(relation, InverseOf)
+	relation, isTurned := strings.CutPrefix(lastRelation(step.GetRelation()), InverseOf)
 	isRole := func(w string) bool { return IsRole(w) && beginAlike(w, Fold(asked[1])) }
 	return isTurned != step.GetInverse() && slices.ContainsFunc(contentWords(relation), isRole)
 }

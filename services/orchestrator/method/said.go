@@ -61,7 +61,8 @@ func stepFromNamed(text string, t *graphv1.Triple) (step saidStep, end string) {
 // end.
 func (s saidStep) isAsked(text string) bool {
 	if strings.Contains(s.relation, kgtext.Joint) || !kgtext.Mentions(text, s.topic) ||
-		s.inverse && asksFor(text, s.relation) || !s.inverse && kgtext.SaysAgent(text, s.topic, s.relation) {
+		s.inverse && asksFor(text, s.relation) || !s.inverse && (kgtext.SaysAgent(text, s.topic, s.relation) ||
+		kgtext.AsksWho(text) && kgtext.LeadsToNoOne(s.relation)) {
 		return false
 	}
 	asked, name, words := kgtext.Fold(text), kgtext.Fold(s.topic), kgtext.Fold(kgtext.VerbaliseRelation(s.relation))

@@ -30,6 +30,7 @@ func TestFindSaid(t *testing.T) {
 		{"nothing of the graph was read", "Who operates Press 9?", "John Doe", "Emil Sandor"},
 		{"the object is asked for", "What caused Leak 1?", "Tomas Reyl", "worn bearing"},
 		{"its name is in that of the thing", "Where was the Treaty of Ness signed?", "Oslo", "Ness"},
+		{"a place is no one", "Who signed the Treaty of Ness?", "Per Holm", ""},
 		{"all subjects of the relation are asked for", "What does Greta Holm operate?", "Olof Lind", "Lathe 2, Mill 4"},
 		{"what the relation leads to is asked for", "Which operators are like Greta Holm?", "Olof Lind", ""},
 		{"what the question says was read", "Who maintains Press 9?", "Tomas Reyl", ""},
