@@ -85,6 +85,8 @@ type extender struct {
 	places     []int
 	// arrivals are the entities that edges lead to, with those that they come from.
 	arrivals []uint64
+	// counted is memory of affordableEntities.
+	counted map[store.EntityID]bool
 }
 
 // extension is a hop that leads from a prospect to other entities.
@@ -115,7 +117,7 @@ func raise(highest []float32, score float32) {
 // among others. Others are not followed: their score without the penalty for many ends is too low.
 func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) ([]*prospect, error) {
 	for _, dir := range []store.Direction{store.Out, store.In} {
-		entities, read := affordableEntities(e.snap, frontier, dir)
+		entities, read := e.affordableEntities(frontier, dir)
 		lists, err := e.snap.Edges(ctx, entities, dir, nil)
 		if err != nil {
 			return nil, err
@@ -169,30 +171,33 @@ func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) (
 // affordableEntities returns the entities, ascending, whose edges one hop reads in a direction, and
 // whether each prospect is covered: from the best prospect down, those that would read too many
 // edges are skipped. The first topic entity is always covered.
-func affordableEntities(snap Snapshot, frontier []*prospect,
+func (e *extender) affordableEntities(frontier []*prospect,
 	dir store.Direction) (entities []store.EntityID, read []bool) {
 	read = make([]bool, len(frontier))
-	counted := map[store.EntityID]bool{}
+	if e.counted == nil {
+		e.counted = map[store.EntityID]bool{}
+	}
+	clear(e.counted)
 	total := 0
 	for i, p := range frontier {
-		added := 0
-		for _, e := range p.reach {
-			if !counted[e] {
-				added += snap.Degree(e, dir)
+		added, before := 0, len(entities)
+		for _, entity := range p.reach {
+			if !e.counted[entity] {
+				e.counted[entity] = true
+				entities = append(entities, entity)
+				added += e.snap.Degree(entity, dir)
 			}
 		}
 		first := len(p.steps) == 0
 		if !first && total+added > maxHopReads || first && i > 0 && total+added > maxTopicReads {
+			for _, entity := range entities[before:] {
+				delete(e.counted, entity)
+			}
+			entities = entities[:before]
 			continue
 		}
 		read[i] = true
 		total += added
-		for _, e := range p.reach {
-			if !counted[e] {
-				counted[e] = true
-				entities = append(entities, e)
-			}
-		}
 	}
 	slices.Sort(entities)
 	return entities, read
