@@ -123,10 +123,11 @@ func TestSuggestStartsFromTheFirstOfSeveralHubs(t *testing.T) {
 		}
 		return all
 	}
-	if entities, _ := (&extender{snap: hubs{}}).affordableEntities(of(0), store.Out); len(entities) != maxTopicReads/1_000_000 {
+	e := &extender{snap: hubs{}}
+	if entities, _ := e.affordableEntities(of(0), store.Out); len(entities) != maxTopicReads/1_000_000 {
 		t.Errorf("%d topic entities are read", len(entities))
 	}
-	if entities, _ := (&extender{snap: hubs{}}).affordableEntities(of(1), store.Out); len(entities) != 0 {
+	if entities, _ := e.affordableEntities(of(1), store.Out); len(entities) != 0 {
 		t.Errorf("%d hubs are read on the way", len(entities))
 	}
 }
