@@ -66,6 +66,10 @@ var roles = readRoles(map[string]map[string]string{
 		"actor": "actor actors actress acted cast played star stars starred starring portrayed portrays " +
 			"portrayer",
 	},
+	"craft": { // made and built may be either
+		"designer": "designer designers designed design designs architect architects",
+		"maker":    "manufacturer manufacturers manufactured manufactures maker makers",
+	},
 	"states": {
 		"border": "border borders bordering bordered neighbor neighbour neighbors neighbours neighboring " +
 			"neighbouring adjacent",

@@ -30,6 +30,8 @@ func TestOtherRole(t *testing.T) {
 			"people.person.sibling_s; people.sibling.sibling", ""},
 		{"another measure", "How deep is the Anna Lind?", "Length (km)", "length"},
 		{"the same measure", "How tall is Anna Lind?", "elevation", ""},
+		{"who made what somebody designed", "Who designed the Anna Lind?", "manufacturer", "maker"},
+		{"who designed what somebody built", "Who built the Anna Lind?", "architect", ""},
 		{"another relation of states", "Is Orla a neighbour of Anna Lind?", "diplomatic relation", "diplomacy"},
 		{"the same relation of states", "Is Orla a neighbour of Anna Lind?", "shares border with", ""},
 		{"who owns it by its subsidiary", "Which company owns Anna Lind?", "subsidiary", "subsidiary"},
