@@ -2702,7 +2702,7 @@ export interface components {
             questionScore?: number;
             /**
              * Format: float
-             * @description Cosine of the relation to the question without the names of its topic entities, with the range of score; the best one of a triple that joins several. Unset if it was not compared.
+             * @description Cosine of the relation to the question without the names of its topic entities, with the range of score; the best one of a triple that joins several. It is at least 0.6 if the question has all words of the relation and no ranker knows the graph. Unset if it was not compared.
              */
             relationScore?: number;
             /**
