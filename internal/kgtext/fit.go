@@ -132,7 +132,8 @@ func hardlyFitsQuestion(ground *graphv1.GroundGraph, question string, fact *grap
 // SaysAgent reports whether a question says that a thing does something, "made by A", where a relation of that thing
 // says by whom something is done to it: "maintained by".
 func SaysAgent(question, topic, relation string) bool {
-	return strings.HasSuffix(Fold(relation), " by") && FoldWords(question).Mention("by "+Fold(topic))
+	_, isPassive := PassiveVerb(relation)
+	return isPassive && FoldWords(question).Mention("by "+Fold(topic))
 }
 
 // isNamesake reports whether a relation says after whom something is named, and a question does not ask for that.

@@ -57,7 +57,7 @@ func TestFindUnfit(t *testing.T) {
 		fact("Ivo Tarn", "class", "7B", .66), fact("Osprey", "instance of", "team", .2),
 		fact("Petra Holm", "team", "Osprey", .2), fact("Osprey", "lead", "Per Holm", .1),
 		fact("Grey Ford", "defender", "Aldmark", .6), fact("Grey Ford", "head of the defenders", "Queen Maud", .6),
-		fact("Robot 4", "maintained by", "Lin Qiao", .7), fact("Queen Maud", "father", "Edmund", .6)}}}}
+		fact("Robot 4", "maintainedBy", "Lin Qiao", .7), fact("Queen Maud", "father", "Edmund", .6)}}}}
 	for _, c := range []struct{ question, answer, want string }{
 		{"who teaches class 7B", "Ivo Tarn", "class"}, // the kind of 7B, where another relation is asked for
 		{"who teaches class 7B", "Mara Vell", ""},
@@ -68,7 +68,7 @@ func TestFindUnfit(t *testing.T) {
 		{"who was the head of the defenders at Grey Ford", "Aldmark", "defender"}, // another relation says more of it
 		{"who was the head of the defenders at Grey Ford", "Queen Maud", ""},
 		{"who was the defender of Grey Ford", "Aldmark", ""},
-		{"what is maintained by Robot 4", "Lin Qiao", "maintained by"}, // what is done to it
+		{"what is maintained by Robot 4", "Lin Qiao", "maintainedBy"}, // what is done to it
 		{"who maintains Robot 4", "Lin Qiao", ""},
 		{"who was the mother of Queen Maud", "Edmund", "father"},
 		{"who were the mother and the father of Queen Maud", "Edmund", ""},

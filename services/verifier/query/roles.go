@@ -129,7 +129,7 @@ func (x *alignment) checkAgent() {
 func (x *alignment) checkVoice() {
 	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
 		best, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
-		words := kgtext.Fold(relationOf(best))
+		words := kgtext.Fold(kgtext.VerbaliseRelation(relationOf(best)))
 		if name := p.GetEnd().GetEntity(); name != "" && strings.HasSuffix(kgtext.DescribeRelation(p), " by") &&
 			len(best.GetSteps()) == 1 && isInverse(best) &&
 			(strings.HasSuffix(words, " by") || kgtext.IsRole(words[strings.LastIndex(words, " ")+1:])) {
