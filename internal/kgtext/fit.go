@@ -63,8 +63,8 @@ var asksNoun = regexp.MustCompile(`(?i)^(?:what|who|which|when|where) (?:is|are|
 // relation hardly fits the question, which has no word of it, or much less than another one of the same thing does, or
 // says when somebody was born or died where something else has a time: an epoch, or a birth, where a question asks when
 // something was discovered. So it is if the question has all words of another relation, for relatives and namesakes if
-// no word says them or a relation says the other sex, if it asks what a thing does and the relation says what is done to
-// it, and if another relation of the same thing says more of what it asks. It is nil for other answers.
+// no word says them or a relation says the other sex, if it asks what a thing does and the relation says what is done
+// to it, and if another relation of the same thing says more of what it asks. It is nil for other answers.
 func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
 	naming := findNaming(ground, question, answer)
 	isRanked := func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 }

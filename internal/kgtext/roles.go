@@ -198,8 +198,8 @@ var (
 	men   = strings.Fields("father dad dad son brother husband uncle nephew grandfather grandpa")
 )
 
-// isOtherSex reports whether a question asks for a relative of one sex alone, and a relation says the other: the father,
-// of a mother.
+// isOtherSex reports whether a question asks for a relative of one sex alone, and a relation says the other: the
+// father, of a mother.
 func isOtherSex(relation, question string) bool {
 	asked, said := FoldWords(question), FoldWords(relation)
 	isTurned := func(own, other []string) bool {

@@ -336,7 +336,8 @@ func TestRepair(t *testing.T) {
 			`Person(supervisor_of="Orla Venn").supervisor_of`, "?person is Orla Venn; " +
 				"?person supervisor of → ?between; ?between supervisor of → ?supervisor_of; ?supervisor_of"},
 		{"the supervisor alone", "Who is the supervisor of Orla Venn?",
-			`Person(supervisor_of="Orla Venn").supervisor_of`, "?person is Orla Venn; ?person supervisor of → ?supervisor_of; ?supervisor_of"},
+			`Person(supervisor_of="Orla Venn").supervisor_of`, "?person is Orla Venn; " +
+				"?person supervisor of → ?supervisor_of; ?supervisor_of"},
 		{"relations that are swapped", "Who maintains the machine that Orla Venn operates?",
 			`Machine(maintained_by="Orla Venn").get("operator")`, "?machine type → machine; " +
 				"?machine operator → Orla Venn; ?machine maintained by → ?operator; ?operator"},
