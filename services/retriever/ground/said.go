@@ -2,6 +2,7 @@ package ground
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
@@ -14,10 +15,13 @@ const (
 	saidScore = 0.6
 )
 
-// addSaidFacts adds facts about the topics whose relations the question says. An encoder may take them for far:
+// addSaidFacts adds facts about the kept topics whose relations the question says. An encoder may take them for far:
 // to it, "who operates" is nearer to "maintained by" than to "operator".
 func (g *grounding) addSaidFacts(ctx context.Context) error {
-	if !g.options.beyondHits || len(g.topics) == 0 {
+	topics := slices.DeleteFunc(slices.Clone(g.topics), func(e store.EntityID) bool {
+		return !slices.ContainsFunc(g.kept, func(s rankedSubject) bool { return s.Entity == e })
+	})
+	if !g.options.beyondHits || len(topics) == 0 {
 		return nil
 	}
 	shown := tripleSet{}
@@ -31,12 +35,12 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 	hasWord := map[store.RelationID]bool{}
 	var said []candidate
 	for _, dir := range []store.Direction{store.Out, store.In} {
-		around, err := g.readFacts(ctx, g.topics, dir)
+		around, err := g.readFacts(ctx, topics, dir)
 		if err != nil {
 			return err
 		}
 		perList := map[[2]uint32]int{}
-		for _, topic := range g.topics {
+		for _, topic := range topics {
 			for _, f := range around[topic] {
 				says, ok := hasWord[f.relation]
 				if !ok {
