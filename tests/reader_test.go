@@ -117,7 +117,8 @@ func TestAReaderThatErrsReadsWhatIsWrong(t *testing.T) {
 func TestEvaluationsWithAReaderAreKeptApartAndDraftsAreCached(t *testing.T) {
 	cache, out := t.TempDir(), t.TempDir()
 	file := suite(t, "evaluations:\n- {questions: two.jsonl, kg: wikidata@1, methods: [pg-akv]}\n")
-	set := map[string]string{"llm.cache.dir": cache}
+	// What a weak model read would be corrected.
+	set := map[string]string{"llm.cache.dir": cache, "llm.reader": "strong"}
 	model := drafting(t)
 	model.On(testkit.Task("answer")).Reply("{Google}")
 

@@ -94,9 +94,11 @@ func asksFor(text, relation string) bool {
 	return m != nil && kgtext.SharesWord(m[1], kgtext.VerbaliseRelation(relation))
 }
 
-// canBeAsked reports whether a name can be what a question asks for, by its form.
+// canBeAsked reports whether a name can be what a question asks for, by its form. A text in its place may be an order.
 func canBeAsked(text, name string) bool {
 	switch {
+	case kgtext.IsText(name):
+		return false
 	case kgtext.AskedNumber(text) != "":
 		return kgtext.IsNumbered(name)
 	case kgtext.AsksWho(text), kgtext.AsksPlace(text):
