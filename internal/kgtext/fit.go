@@ -89,16 +89,18 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	saysAnother := func(t *graphv1.ScoredTriple) bool {
 		return t.GetTriple().GetRelation() != nearest.GetTriple().GetRelation() && saysOther(t)
 	}
+	last := lastRelation(nearest.GetTriple().GetRelation())
+	saysMore := func(t *graphv1.ScoredTriple) bool {
+		own := lastRelation(t.GetTriple().GetRelation())
+		return t.GetTriple().GetSubject() == nearest.GetTriple().GetSubject() && whole.MatchAll(own) &&
+			addsWords(own, last)
+	}
 	switch asked := AskedNumber(question); {
 	case asked != "" && !strings.HasPrefix(asked, "how ") && namesLife(words) && !namesLife(question),
 		LacksKin(question, words), isNamesake(words, question), !isInverse && SaysAgent(question, topic, words),
 		!isSaid && (hardlyFitsQuestion(ground, question, nearest) ||
 			slices.ContainsFunc(groundTriples(ground), saysOther)),
-		isOtherSex(words, question), slices.ContainsFunc(groundTriples(ground), func(t *graphv1.ScoredTriple) bool {
-			own, other := lastRelation(t.GetTriple().GetRelation()), lastRelation(nearest.GetTriple().GetRelation())
-			return t.GetTriple().GetSubject() == nearest.GetTriple().GetSubject() && whole.MatchAll(own) &&
-				addsWords(own, other)
-		}),
+		isOtherSex(words, question), slices.ContainsFunc(groundTriples(ground), saysMore),
 		IsSaid(words, asks) && !IsSaid(words, own) && slices.ContainsFunc(groundTriples(ground), saysAnother):
 		return nearest.GetTriple()
 	}

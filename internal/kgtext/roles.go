@@ -180,39 +180,6 @@ func ExcludesRole(phrase, relation string) bool {
 	})
 }
 
-// asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle".
-var asksKin = regexp.MustCompile(`(?i)^who (?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`)
-
-// LacksKin reports whether a question asks for a relative, and a relation says none: the words for relatives are known,
-// and a dynasty is no grandfather.
-func LacksKin(question, relation string) bool {
-	isKin := func(r role) bool { return r.group == "kin" }
-	m := asksKin.FindStringSubmatch(question)
-	return m != nil && slices.ContainsFunc(findRoles(m[1]+m[2]), isKin) &&
-		!slices.ContainsFunc(findRoles(relation), isKin)
-}
-
-// women and men are words for relatives of one sex, each with its opposite at the same place.
-var (
-	women = strings.Fields("mother mom mum daughter sister wife aunt niece grandmother grandma")
-	men   = strings.Fields("father dad dad son brother husband uncle nephew grandfather grandpa")
-)
-
-// isOtherSex reports whether a question asks for a relative of one sex alone, and a relation says the other: the
-// father, of a mother.
-func isOtherSex(relation, question string) bool {
-	asked, said := FoldWords(question), FoldWords(relation)
-	isTurned := func(own, other []string) bool {
-		for i, w := range own {
-			if asked.Mention(w) && !asked.Mention(other[i]) && said.Mention(other[i]) && !said.Mention(w) {
-				return true
-			}
-		}
-		return false
-	}
-	return isTurned(women, men) || isTurned(men, women)
-}
-
 // saysOpposite reports whether a question asks for the role of the other side of a relation.
 func saysOpposite(relation, question string) bool {
 	asked := findRoles(question)

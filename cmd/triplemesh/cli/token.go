@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -330,8 +329,8 @@ func speaksHTTP(ctx context.Context, addr string) bool {
 	if deadline, ok := ctx.Deadline(); ok && conn.SetDeadline(deadline) != nil {
 		return false
 	}
-	req := &http.Request{Method: http.MethodHead, URL: &url.URL{Path: "/"}, Host: addr, Close: true}
-	if req.Write(conn) != nil {
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, "http://"+addr+"/", nil)
+	if err != nil || req.Write(conn) != nil {
 		return false
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), req)

@@ -23,7 +23,7 @@ func settleList(q *question.Question, ground *graphv1.GroundGraph) {
 		return
 	}
 	answers := dropUnsaid(q.Text(), run.GetAnswers())
-	if said := findSaid(q.Text(), answers, ground); said != nil {
+	if said := findSaid(q.Text(), answers, ground); len(said) > 0 {
 		answers = said
 	}
 	if kgtext.Condition(q.Text()) == "" {
@@ -43,8 +43,7 @@ func dropUnsaid(text string, answers []*orchestratorv1.Answer) []*orchestratorv1
 		lacksNumber := func(a *orchestratorv1.Answer) bool { return !hasNumber(a) }
 		return slices.DeleteFunc(slices.Clone(answers), lacksNumber)
 	}
-	isSaid := func(t *graphv1.Triple) bool { return kgtext.IsSaid(t.GetRelation(), text) }
-	hasSaid := func(a *orchestratorv1.Answer) bool { return slices.ContainsFunc(a.GetEvidence(), isSaid) }
+	hasSaid := func(a *orchestratorv1.Answer) bool { return isSaid(text, a) }
 	if !slices.ContainsFunc(answers, hasSaid) {
 		return answers
 	}

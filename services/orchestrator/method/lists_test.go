@@ -6,21 +6,28 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-func TestListsOfAGroundGraph(t *testing.T) {
-	triple := func(subject, relation, object string) *graphv1.Triple {
-		return &graphv1.Triple{Subject: subject, Relation: relation, Object: object}
+func triple(subject, relation, object string) *graphv1.Triple {
+	return &graphv1.Triple{Subject: subject, Relation: relation, Object: object}
+}
+
+// groundOf returns a ground graph with a subject for each triple.
+func groundOf(triples []*graphv1.Triple) *graphv1.GroundGraph {
+	ground := &graphv1.GroundGraph{}
+	for _, one := range triples {
+		ground.Subjects = append(ground.Subjects,
+			&graphv1.SubjectEvidence{Triples: []*graphv1.ScoredTriple{{Triple: one}}})
 	}
+	return ground
+}
+
+func TestListsOfAGroundGraph(t *testing.T) {
 	all := []*graphv1.Triple{
 		triple("Per Holm", "member of", "Orla"), triple("Anna Lind", "member of", "Orla"),
 		triple("Salt Road", "artist", "Orla"), triple("Orla", "plays in", "Bergen"), triple("Orla", "plays in", "Oslo"),
 		triple("Mug", "supplier", "Orla"), triple("Jug", "supplier", "Orla"),
 		triple("Anna Lind", "mother", "Eva Lind"), triple("Anna Lind", "father", "Jon Lind"),
 	}
-	ground := &graphv1.GroundGraph{}
-	for _, one := range all {
-		ground.Subjects = append(ground.Subjects,
-			&graphv1.SubjectEvidence{Triples: []*graphv1.ScoredTriple{{Triple: one}}})
-	}
+	ground := groundOf(all)
 	for _, c := range []struct {
 		name, question string
 		read           []string

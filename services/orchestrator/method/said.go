@@ -11,17 +11,15 @@ import (
 )
 
 // findSaid returns the ends of the one relation of what a question names that it says in full, if it says those of no
-// answer: who operates a machine is its operator, and not who maintains it. It returns nil if there are none or
-// several.
+// answer: who operates a machine is its operator, and not who maintains it. If it says several, there are none.
 func findSaid(text string, answers []*orchestratorv1.Answer, ground *graphv1.GroundGraph) []*orchestratorv1.Answer {
-	isSaid := func(t *graphv1.Triple) bool { return kgtext.IsSaid(t.GetRelation(), text) }
-	hasSaid := func(a *orchestratorv1.Answer) bool { return slices.ContainsFunc(a.GetEvidence(), isSaid) }
+	hasSaid := func(a *orchestratorv1.Answer) bool { return isSaid(text, a) }
 	if len(answers) == 0 || kgtext.AsksOperation(text) != kgtext.NoOperation || kgtext.IsYesNo(text) ||
 		slices.ContainsFunc(answers, hasSaid) {
 		return nil
 	}
 	var common saidStep
-	var triples []*graphv1.Triple
+	var triples tripleEvidence
 	var names []string
 	for _, s := range ground.GetSubjects() {
 		for _, scored := range s.GetTriples() {
@@ -35,10 +33,14 @@ func findSaid(text string, answers []*orchestratorv1.Answer, ground *graphv1.Gro
 			common, triples, names = step, append(triples, scored.GetTriple()), append(names, end)
 		}
 	}
-	if len(triples) == 0 {
-		return nil
-	}
-	return tripleEvidence(triples).support(names)
+	return triples.support(names)
+}
+
+// isSaid reports whether a question has a word of a fact that an answer rests on.
+func isSaid(text string, a *orchestratorv1.Answer) bool {
+	return slices.ContainsFunc(a.GetEvidence(), func(t *graphv1.Triple) bool {
+		return kgtext.IsSaid(t.GetRelation(), text)
+	})
 }
 
 // saidStep is a step from what a question names.

@@ -32,33 +32,37 @@ func (g *grounding) addSaidFacts(ctx context.Context) error {
 			}
 		}
 	}
-	hasWord := map[store.RelationID]bool{}
 	var said []candidate
 	for _, dir := range []store.Direction{store.Out, store.In} {
 		around, err := g.readFacts(ctx, topics, dir)
 		if err != nil {
 			return err
 		}
-		perList := map[[2]uint32]int{}
 		for _, topic := range topics {
-			for _, f := range around[topic] {
-				says, ok := hasWord[f.relation]
-				if !ok {
-					says = g.words.Match(g.snap.RelationName(f.relation))
-					hasWord[f.relation] = says
-				}
-				list := [2]uint32{uint32(topic), uint32(f.relation)}
-				if !says || g.isMediator(f.object) || g.isMediator(f.subject) || len(said) == maxSaid ||
-					perList[list] == g.options.MaxList || !shown.add(f.triple) {
-					continue
-				}
-				perList[list]++
-				said = append(said, f)
-			}
+			said = append(said, g.selectSaid(around[topic], shown)...)
 		}
 	}
-	g.addEvidence(said)
+	g.addEvidence(said[:min(len(said), maxSaid)])
 	return nil
+}
+
+// selectSaid returns those of the facts of a topic in a direction that are not shown yet and have a word of the
+// question in their relation, at most MaxList of each.
+func (g *grounding) selectSaid(facts []candidate, shown tripleSet) []candidate {
+	var said []candidate
+	room := map[store.RelationID]int{}
+	for _, f := range facts {
+		left, ok := room[f.relation]
+		if !ok && g.words.Match(g.snap.RelationName(f.relation)) {
+			left = g.options.MaxList
+		}
+		if left > 0 && !g.isMediator(f.object) && !g.isMediator(f.subject) && shown.add(f.triple) {
+			left--
+			said = append(said, f)
+		}
+		room[f.relation] = left
+	}
+	return said
 }
 
 // withoutMentions returns the question without the names of its topic entities; empty if nothing remains.

@@ -123,7 +123,7 @@ func TestSuggestStartsFromTheFirstOfSeveralHubs(t *testing.T) {
 		}
 		return all
 	}
-	e := &extender{snap: hubs{}}
+	e := newExtender(hubs{}, nil, 0)
 	if entities, _ := e.affordableEntities(of(0), store.Out); len(entities) != maxTopicReads/1_000_000 {
 		t.Errorf("%d topic entities are read", len(entities))
 	}

@@ -55,7 +55,7 @@ func explore(ctx context.Context, snap Snapshot, aim *aim, topics []store.Entity
 		frontier = append(frontier, &prospect{topic: t, reach: []store.EntityID{t},
 			via: []store.EntityID{severalEntities}, similarity: similarity{near: make([]float32, 1+len(aim.proposed))}})
 	}
-	e := &extender{snap: snap, aim: aim, finalists: finalists}
+	e := newExtender(snap, aim, finalists)
 	for hop := range maxHops {
 		beam := beamWidth
 		if hop == maxHops-1 {
@@ -87,6 +87,10 @@ type extender struct {
 	arrivals []uint64
 	// counted is memory of affordableEntities.
 	counted map[store.EntityID]bool
+}
+
+func newExtender(snap Snapshot, aim *aim, finalists int) *extender {
+	return &extender{snap: snap, aim: aim, finalists: finalists, counted: map[store.EntityID]bool{}}
 }
 
 // extension is a hop that leads from a prospect to other entities.
@@ -174,9 +178,6 @@ func (e *extender) extend(ctx context.Context, frontier []*prospect, beam int) (
 func (e *extender) affordableEntities(frontier []*prospect,
 	dir store.Direction) (entities []store.EntityID, read []bool) {
 	read = make([]bool, len(frontier))
-	if e.counted == nil {
-		e.counted = map[store.EntityID]bool{}
-	}
 	clear(e.counted)
 	total := 0
 	for i, p := range frontier {

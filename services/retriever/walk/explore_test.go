@@ -57,7 +57,7 @@ func TestExtensionsThatAreNotFollowedAreNotAmongTheBest(t *testing.T) {
 
 func extended(t *testing.T, g *storetest.Graph, a *aim, frontier []*prospect, beam int) []*prospect {
 	t.Helper()
-	e := &extender{snap: g, aim: a, finalists: maxFinalists}
+	e := newExtender(g, a, maxFinalists)
 	next, err := e.extend(context.Background(), frontier, beam)
 	if err != nil {
 		t.Fatal(err)

@@ -128,13 +128,11 @@ func (x *alignment) checkAgent() {
 // manufacturer of A.
 func (x *alignment) checkVoice() {
 	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
-		best, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
-		words := kgtext.Fold(kgtext.VerbaliseRelation(relationOf(best)))
+		c, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
+		words, isPassive := kgtext.PassiveVerb(relationOf(c))
 		if name := p.GetEnd().GetEntity(); name != "" && strings.HasSuffix(kgtext.DescribeRelation(p), " by") &&
-			len(best.GetSteps()) == 1 && isInverse(best) &&
-			(strings.HasSuffix(words, " by") || kgtext.IsRole(words[strings.LastIndex(words, " ")+1:])) {
-			x.doubt(fmt.Sprintf("%q says who did it to %s, and the question asks what %s did", relationOf(best), name,
-				name))
+			isInverse(c) && (isPassive || kgtext.IsRole(words[strings.LastIndex(words, " ")+1:])) {
+			x.doubt(fmt.Sprintf("%q says who did it to %s, and the question asks what %[2]s did", relationOf(c), name))
 		}
 	}
 }
