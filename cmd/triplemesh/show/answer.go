@@ -27,6 +27,10 @@ func Answer(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	if len(run.GetAnswers()) == 0 && len(run.GetWithheld()) == 0 {
 		p.item(0, "", "", noAnswer(run))
 	}
+	if run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED && len(run.GetAnswers()) > 0 {
+		// First, as an answer that is read first is believed.
+		p.item(0, "not confirmed by the knowledge graph:", yellow, "")
+	}
 	for _, a := range run.GetAnswers() {
 		p.answer(0, a)
 	}

@@ -37,19 +37,9 @@ func Explain(w io.Writer, run *orchestratorv1.Run, style Style) error {
 	case *orchestratorv1.Run_Query:
 		p.query(g.Query)
 	}
-	p.related(run)
 	p.withheld(run)
 	p.cost(run)
 	return p.err
-}
-
-// related explains the grounding of an answer that the knowledge graph does not say.
-func (p *page) related(run *orchestratorv1.Run) {
-	if run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED {
-		return
-	}
-	p.heading("Related", "not stated by the graph")
-	p.item(2, "", "", "Triples of the knowledge graph name what the answer names, but do not say it.")
 }
 
 // withheld is what would have been answered.
