@@ -50,6 +50,19 @@ func AsksThings(question string) bool {
 	return m != nil && !IsTime(m[1]) && !strings.HasPrefix(m[1], "number")
 }
 
+// kindAsked begins "which data centre is", "in which country was".
+var kindAsked = regexp.MustCompile(`(?i)^(?:(?:in|with|by|for|from|to|at|on|of) )?(?:which|what) (\pL+)(?: (\pL+))?`)
+
+// AskedKinds returns what a question may say that its answers are, folded, in one word and in two; nil if it does not
+// begin so.
+func AskedKinds(question string) []string {
+	m := kindAsked.FindStringSubmatch(question)
+	if m == nil {
+		return nil
+	}
+	return []string{Fold(m[1]), Fold(m[1] + " " + m[2])}
+}
+
 // IsValue reports whether a name is a date or a number, and the name of nothing.
 func IsValue(name string) bool {
 	_, isDate := ParseDate(name)

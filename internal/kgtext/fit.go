@@ -149,7 +149,7 @@ func cutKind(ground *graphv1.GroundGraph, before, name string) string {
 	before = strings.TrimSpace(before)
 	last := before[strings.LastIndex(before, " ")+1:]
 	for _, t := range groundTriples(ground) {
-		if slices.Contains(TypeRelations(), t.GetTriple().GetRelation()) && t.GetTriple().GetSubject() == name &&
+		if IsType(t.GetTriple().GetRelation()) && t.GetTriple().GetSubject() == name &&
 			SameNoun(Fold(t.GetTriple().GetObject()), last) {
 			return strings.TrimSuffix(before, last)
 		}
@@ -176,6 +176,10 @@ var (
 		`address|residence|burial|grave|cent(?:er|re)|site|end|start|beginning)$`)
 )
 
+// howRole is "how old is the founder of A" and "how old is A's founder".
+var howRole = regexp.MustCompile(
+	`(?i)^how \pL+ (?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`)
+
 // AsksBeyond returns the noun for something that a question describes by a topic entity, if it asks for something of
 // that which one step from the topic cannot say: who operates the line that A is on, where the agency that operates A
 // is, or where the department of A is; empty if it does not.
@@ -183,6 +187,10 @@ func AsksBeyond(question, topic string, step *graphv1.RelationStep) string {
 	if m := whereOf.FindStringSubmatch(question); m != nil && !step.GetInverse() && !IsPlace(m[1]) &&
 		!placeItself.MatchString(m[1]) && IsNounOf(m[1], step.GetRelation()) {
 		return m[1]
+	}
+	if m := howRole.FindStringSubmatch(question); m != nil && IsRole(m[1]+m[2]) && Mentions(question, topic) &&
+		!Mentions(VerbaliseRelation(step.GetRelation()), m[1]+m[2]) {
+		return m[1] + m[2]
 	}
 	at := beyondForm.FindStringSubmatchIndex(question)
 	if at == nil || strings.Contains(step.GetRelation(), Joint) {
@@ -235,8 +243,7 @@ func (w QuestionWords) Match(relation string) bool {
 
 // MatchAll reports whether the question has all words of a relation, which is more than a kind.
 func (w QuestionWords) MatchAll(relation string) bool {
-	relation = VerbaliseRelation(relation)
-	return shareOf(contentWords(relation), w.words) == 1 && !slices.Contains(TypeRelations(), relation)
+	return shareOf(contentWords(VerbaliseRelation(relation)), w.words) == 1 && !IsType(relation)
 }
 
 // groundTriples returns the triples of a ground graph, subject by subject.

@@ -98,6 +98,10 @@ func TestAsksBeyond(t *testing.T) {
 		{"Name the agency that operates Helion.", "Helion", "operator", ""},
 		{"what is the name of the company that developed F1 Challenge", "F1 Challenge", "developer", ""},
 		{"Where is the agency that operates Helion based?", "Helion", "operator", "agency"},
+		{"How old is Acme's founder?", "Acme", "founded_in", "founder"},
+		{"How tall is the builder of Orla?", "Orla", "height", "builder"},
+		{"How old is Acme's founder?", "Acme", "age of the founder", ""},
+		{"How long is Acme's reign?", "Acme", "years", ""},
 		{"Which firm does the lawyer who represented Ama Osei work for?", "Ama Osei", "represented by", "lawyer"},
 	} {
 		if got := kgtext.AsksBeyond(c.question, c.topic, &graphv1.RelationStep{Relation: c.relation}); got != c.want {

@@ -49,6 +49,10 @@ var roles = readRoles(map[string]map[string]string{
 		"formation":    "formation formed foundation founded founding established",
 		"headquarters": "headquarters headquarter headquartered",
 	},
+	"outcome": {
+		"winner": "winner winners won win wins winning victor champion champions",
+		"loser":  "loser losers lost lose loses losing",
+	},
 	"office": {
 		"successor":   "successor successors succeeded succeeds next after following follows",
 		"predecessor": "predecessor predecessors preceded precedes previous before preceding",
@@ -140,7 +144,8 @@ func isComposed(asked, said []role) bool {
 
 // roleWords are words that say a role together, in a word for that. What is named after something does not come after
 // it.
-var roleWords = strings.NewReplacer("named after", "", "passed away", "died", "head office", "headquarters")
+var roleWords = strings.NewReplacer("named after", "", "passed away", "died", "head office", "headquarters",
+	"made by", "maker", "runner up", "loser")
 
 // findRoles returns the roles that a text names. Of measures that follow each other the last counts: an area code is no
 // area.
@@ -333,10 +338,34 @@ func NamesAny(relation string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return name.Mention(w) || name.Mention(w+"s") })
 }
 
-// TypeRelations returns the names of relations that say what kind of thing something is.
-func TypeRelations() []string {
-	return []string{"type", "instance of", "is a", "rdf:type", "kind", "category", "class",
-		"http://www.w3.org/1999/02/22-rdf-syntax-ns#type"}
+// rdfType is the relation of RDF to what something is.
+const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
+// typeRelations say what kind of thing something is.
+var typeRelations = []string{"type", "instance of", "is a", "rdf type", "kind", "category", "class"}
+
+// IsType reports whether a relation, in any spelling, says what kind of thing something is.
+func IsType(relation string) bool {
+	return relation == rdfType || slices.Contains(typeRelations, Fold(VerbaliseRelation(relation)))
+}
+
+// TypeRelations returns the names that relations have by which IsType.
+func TypeRelations() []string { return append(Spell(typeRelations...), "rdf:type", rdfType) }
+
+// Spell returns names in words as graphs write them: "instance of", "Instance of", instance_of, INSTANCE_OF and
+// instanceOf.
+func Spell(names ...string) (spelled []string) {
+	for _, name := range names {
+		words := strings.Split(name, " ")
+		snake := strings.Join(words, "_")
+		for i, w := range words {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+		spelled = append(spelled, name, words[0]+name[len(words[0]):], snake, strings.ToUpper(snake),
+			name[:1]+strings.Join(words, "")[1:])
+	}
+	slices.Sort(spelled)
+	return slices.Compact(spelled)
 }
 
 // cutName returns the words of a question before and behind a name, folded. Of a name that the question does not have

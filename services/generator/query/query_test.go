@@ -722,6 +722,22 @@ func TestRepair(t *testing.T) {
 			`Person("Mara Vell").where("joined", "before", Person("Per Holm")).exists()`, "?person is Mara Vell; " +
 				"?person joined → ?joined; ?person2 is Per Holm; ?person2 joined → ?joined2; ?joined < ?joined2; " +
 				"is there any"},
+		{"a comparison of what two have", "Is the daily toll of Low Tide lower than that of Orla?",
+			`Thing("Low Tide", "Orla").most_common("daily toll")`,
+			"?thing is Low Tide; ?thing daily toll → ?daily_toll; ?thing2 is Orla; " +
+				"?thing2 daily toll → ?daily_toll2; ?daily_toll < ?daily_toll2; is there any"},
+		{"a comparison of who has more of it", "Does Low Tide have a higher toll than Orla?",
+			`Toll("Low Tide").get("toll")`, "?thing is Low Tide; ?thing toll → ?toll; ?thing2 is Orla; " +
+				"?thing2 toll → ?toll2; ?toll > ?toll2; is there any"},
+		{"a comparison of numbered things", "Does web-01 have more CPU cores than web-02?",
+			`CPU_cores(web-01) > CPU_cores(web-02)`,
+			"?thing is web-01; ?thing CPU cores → ?cpu_cores; ?thing2 is web-02; ?thing2 CPU cores → ?cpu_cores2; " +
+				"are there more ?cpu_cores than ?cpu_cores2"},
+		{"a kind of place that the draft takes what is there for", "In which ski area is Low Tide?",
+			`Skiarea("Low Tide").get("location")`, "?skiarea is Low Tide; ?skiarea location → ?location; " +
+				"?location type → ski area; ?location"},
+		{"a kind of place that is the relation", "In which town is Low Tide?", `Town("Low Tide").get("town")`,
+			"?town is Low Tide; ?town town → ?town2; ?town2"},
 		{"an older thing has the earlier date", "Is Low Tide older than Orla?",
 			`Thing("Low Tide").where("year", ">", Thing("Orla").get("year")).exists()`, "?thing is Low Tide; " +
 				"?thing year → ?year; ?thing2 is Orla; ?thing2 year → ?year2; ?year < ?year2; is there any"},

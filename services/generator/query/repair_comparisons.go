@@ -147,7 +147,7 @@ func (r *repairer) compareNamed() {
 
 var (
 	// hasMore is "did A direct more films than B", howManyMore "how many more films did A direct than B".
-	hasMore = regexp.MustCompile(asksOfName + `((?:\p{Ll}+ ){0,2}?)(more|fewer) (\p{Ll}+(?: \p{Ll}+)?) than ` +
+	hasMore = regexp.MustCompile(asksOfName + `((?:\p{Ll}+ ){0,2}?)(more|fewer) ((?:\p{L}+ )?\p{Ll}+) than ` +
 		`(?:the )?(.+?)` + atEnd)
 	howManyMore = regexp.MustCompile(`^[Hh]ow many (more|fewer) (\p{Ll}+(?: \p{Ll}+)?) ` + strings.ToLower(auxiliary) +
 		` (?:the )?(` + properName + `) ((?:\p{Ll}+ ){0,2}?)than (?:the )?(.+?)` + atEnd)
@@ -193,27 +193,48 @@ func (r *repairer) readCounts() {
 	r.editPlan(before, "the question compares how many "+things+" there are")
 }
 
-// comparesTwo is "is A older than B".
-var comparesTwo = regexp.MustCompile(asksOfName + `(\p{Ll}{2,}er)\s+than\s+(?:the\s+)?(` + properName + `)\s*\?*$`)
+var (
+	// comparesTwo is "is A older than B", measuresTwo "is the weight of A lower than that of B" and ownsMore "does A
+	// have a lower weight than B".
+	comparesTwo = regexp.MustCompile(asksOfName + `(\p{Ll}{2,}er)\s+than\s+(?:the\s+)?(` + properName +
+		`)\s*\?*$`)
+	measuresTwo = regexp.MustCompile(`^` + auxiliary + ` the ((?:\p{Ll}+ ){0,2}\p{Ll}+) of (?:the )?(` + properName +
+		`) (\p{Ll}{2,}er) than (?:that|the one) of (?:the )?(` + properName + `)\s*\?*$`)
+	ownsMore = regexp.MustCompile(asksOfName + `have an? (\p{Ll}{2,}er) ((?:\p{Ll}+ ){0,2}\p{Ll}+) than (?:the )?(` +
+		properName + `)\s*\?*$`)
+)
+
+// findCompared returns two names that a question compares, by what, and how; phrase is empty if it compares none.
+func (r *repairer) findCompared() (first, second, phrase string, operator graphv1.QueryOperator) {
+	if m := comparesTwo.FindStringSubmatch(r.question); m != nil {
+		phrase, operator = comparesBy(m[2])
+		return m[1], m[3], phrase, operator
+	}
+	if m := measuresTwo.FindStringSubmatch(r.question); m != nil {
+		_, operator = comparesBy(m[3])
+		return m[2], m[4], m[1], operator
+	}
+	if m := ownsMore.FindStringSubmatch(r.question); m != nil {
+		_, operator = comparesBy(m[2])
+		return m[1], m[4], m[3], operator
+	}
+	return "", "", "", 0
+}
 
 // compareTwo compares two names by what an adjective measures, where the draft compares nothing.
 func (r *repairer) compareTwo() {
-	m := comparesTwo.FindStringSubmatch(r.question)
-	if m == nil || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-		return c.GetCondition() != nil || c.GetRank() != nil
+	one, other, phrase, operator := r.findCompared()
+	if phrase == "" || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetCondition() != nil || c.GetRank() != nil && !c.GetRank().GetCount()
 	}) {
-		return
-	}
-	phrase, operator := comparesBy(m[2])
-	if phrase == "" {
 		return
 	}
 	before := r.describePlan()
 	b := newBuilder()
 	first, second := b.variable("thing"), b.variable("thing")
-	b.add(valuesClause(first, []string{clean(m[1])}))
+	b.add(valuesClause(first, []string{clean(one)}))
 	of := b.attribute(first, phrase)
-	b.add(valuesClause(second, []string{clean(m[3])}))
+	b.add(valuesClause(second, []string{clean(other)}))
 	b.add(compareClause(of, operator, b.attribute(second, phrase)))
 	r.plan.Clauses = b.plan.GetClauses()
 	r.plan.Result = &graphv1.QueryResult{Variable: first, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
@@ -237,9 +258,10 @@ func comparesBy(comparative string) (phrase string, operator graphv1.QueryOperat
 
 var (
 	auxiliary = `(?:Is|Was|Are|Were|Has|Have|Had|Did|Does|Do|Which|What|Who|is|was|are|were|has|have|had|did|does|do)`
-	// properName is a name in capitals with small words between.
-	properName = `\p{Ll}{0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*(?:\s+(?:(?:of|the|and|de|la|for|to|in|on|a|` +
-		`an)\s+){0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*)*`
+	// properName is a name in capitals with small words between, or a number such as web-01.
+	properName = `(?:\p{Ll}+[-_]?\d[\p{L}\d_-]*|` +
+		`\p{Ll}{0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*(?:\s+(?:(?:of|the|and|de|la|for|to|in|on|a|` +
+		`an)\s+){0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*)*)`
 	// asksOfName begins a question of yes or no about a name.
 	asksOfName = `^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+`
 	// choice is "A or B" in capitals.

@@ -238,6 +238,22 @@ func (r *repairer) askKind() {
 	r.editPlan(before, "the question asks for the "+kindOf(root))
 }
 
+// placeKind is "in which data centre is A".
+var placeKind = regexp.MustCompile(`(?i)^in (?:which|what) ((?:\p{L}+ )?\p{L}+) (?:is|are|was|were) `)
+
+// askPlaceKind asks for a place of the kind that the question asks for, where the draft takes what is there for one:
+// Datacentre("A").get("location").
+func (r *repairer) askPlaceKind() {
+	m, result := placeKind.FindStringSubmatch(r.question), r.plan.GetResult()
+	fact := factOf(r.plan, result.GetVariable())
+	joined := func(words string) string { return strings.ReplaceAll(strings.ToLower(words), " ", "") }
+	if root := fact.GetStart().GetVariable(); m != nil && kgtext.IsListed(r.plan, root) &&
+		joined(kindOf(root)) == joined(m[1]) && !kgtext.SharesWord(kgtext.DescribeRelation(fact), m[1]) {
+		r.insert(len(r.plan.GetClauses()), "the question asks for the "+m[1],
+			matchClause(newPattern(result.GetVariable(), TypeRelation, entityTerm(strings.ToLower(m[1])))))
+	}
+}
+
 var (
 	// stateCounted is "how many open orders are there".
 	stateCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}{2,}ed|open|broken|hidden|(?:in)?active|` +

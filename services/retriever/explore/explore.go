@@ -240,7 +240,21 @@ func (e *explorer) implying(variable, kind string) (nearest store.RelationID, ne
 	if isOther, err := e.isOther(variable, kind); isOther || err != nil {
 		return 0, 0, err
 	}
+	if role := e.findRole(variable, kind); role != nil {
+		return *role, 1, nil
+	}
 	return nearest, near, nil
+}
+
+// findRole returns the relation on a variable that says the role that a kind is, nil if none does: by whom things are
+// made is a maker, whatever else it is.
+func (e *explorer) findRole(variable, kind string) *store.RelationID {
+	for _, r := range e.bound[variable] {
+		if kgtext.SharesRole(kind, e.snap.RelationName(r)) {
+			return &r
+		}
+	}
+	return nil
 }
 
 // haveNear returns the relation to a kind of which all that a variable can be have one as near as that, and how near it
@@ -286,7 +300,7 @@ func (e *explorer) isOther(variable, kind string) (bool, error) {
 			}
 		}
 	}
-	if len(e.types) == 0 || len(things) == 0 {
+	if len(e.types) == 0 || len(things) == 0 || e.findRole(variable, kind) != nil {
 		return false, nil
 	}
 	lists, err := e.snap.Edges(e.ctx, things, store.Out, e.types)

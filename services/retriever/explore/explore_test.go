@@ -465,6 +465,59 @@ func TestTheGenreOfAKindIsTheWordBeforeItsNoun(t *testing.T) {
 	}
 }
 
+func TestTypesAreReadInAnySpelling(t *testing.T) {
+	t.Parallel()
+	for _, relation := range []string{"instance_of", "instanceOf", "Instance of", "INSTANCE_OF", "isA", "rdf:type"} {
+		g := storetest.NewGraph([3]string{"Acme", "seat", "Orla"}, [3]string{"Vell Group", "daughter", "Acme"},
+			[3]string{"Vell Group", relation, "company"}, [3]string{"Acme", relation, "company"},
+			[3]string{"Orla", relation, "city"})
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("company")), match(variable("x"), "owns", entity("Acme"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "which company owns Acme", plan, nil)
+		if err != nil || show(g, patterns[1]) != "daughter" {
+			t.Errorf("%s: got %q, %v; a city owns nothing", relation, show(g, patterns[1]), err)
+		}
+	}
+}
+
+func TestAPlaceOfAKindIsBeyondThePlaceOfAThing(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"web-01", "located in", "Rack 3"}, [3]string{"Rack 3", "located in", "Hall 2"},
+		[3]string{"Hall 2", "situated in town", "Tessen"}, [3]string{"Hall 2", "type", "hall"},
+		[3]string{"Tessen", "type", "town"}, [3]string{"web-01", "type", "server"})
+	for kind, want := range map[string]string{"hall": "located in located in",
+		"town": "located in located in situated in town", "server": "located in"} {
+		for _, isTyped := range []bool{true, false} {
+			plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+				match(entity("web-01"), "location", variable("x")), match(variable("x"), "type", entity(kind))}}
+			if !isTyped {
+				plan.Clauses = []*graphv1.QueryClause{match(entity("web-01"), kind, variable("x"))}
+			}
+			_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+				"in which "+kind+" is web-01", plan, nil)
+			if got := show(g, patterns[0]); err != nil || got != want && (isTyped || kind != "server") {
+				t.Errorf("%s, typed %v: got %q, %v; want %s", kind, isTyped, got, err, want)
+			}
+		}
+	}
+}
+
+func TestByWhomThingsAreMadeIsAMaker(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]bool{"maker": true, "town": false} {
+		g := storetest.NewGraph([3]string{"Cortavex", "made_by", "Acme"}, [3]string{"Acme", "staff", "126"},
+			[3]string{"Acme", "type", "company"})
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "n"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(kind)), match(entity("Cortavex"), kind, variable("x")),
+			match(variable("x"), "staff", variable("n"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "how much staff has it", plan, nil)
+		if implied := len(patterns[0].Elsewhere) > 0 && patterns[0].Elsewhere[0].Implied == 1; err != nil ||
+			implied != want {
+			t.Errorf("%s: %+v, %v", kind, patterns[0].Elsewhere, err)
+		}
+	}
+}
+
 func TestWhatWasFilmedIsNoFilmer(t *testing.T) {
 	t.Parallel()
 	for relation, want := range map[string]bool{"filmed by": false, "made in": true} {

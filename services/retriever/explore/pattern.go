@@ -158,6 +158,11 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	if err := e.matchTypes(o.pattern, o.start, o.end, candidates); err != nil {
 		return nil, err
 	}
+	through, err := e.throughPlaces(o, candidates)
+	if err != nil {
+		return nil, err
+	}
+	candidates = append(candidates, through...)
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
 	misfit, isOther := e.findMisfits(o), e.findOthers(o.phrase, candidates)
@@ -189,7 +194,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	e.preferHead(o, candidates)
 	e.preferNamed(o, candidates)
 	e.preferVoice(o, candidates)
-	err := e.preferNearest(o.phrase, candidates)
+	err = e.preferNearest(o.phrase, candidates)
 	return candidates[:min(len(candidates), maxCandidates)], err
 }
 

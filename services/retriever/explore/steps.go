@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/walk"
@@ -172,6 +173,75 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 		}
 	}
 	return nil
+}
+
+// throughPlaces returns what goes on from where things are to where that is, if one step leads to nothing of the kind
+// that a pattern asks for: the country of the town that somebody was born in.
+func (e *explorer) throughPlaces(o open, candidates []Candidate) (found []Candidate, err error) {
+	isSaid := func(c Candidate) bool { return c.TypeMatch || c.Joins }
+	if len(e.types) == 0 || o.start == nil || o.pattern.GetEnd().GetVariable() == "" ||
+		slices.ContainsFunc(candidates, isSaid) {
+		return nil, nil
+	}
+	kinds := append(e.plannedTypes(o.pattern.GetEnd().GetVariable()), o.phrase)
+	isKind := func(t string) bool {
+		return slices.ContainsFunc(kinds, func(kind string) bool { return kgtext.SharedWords(t, kind) == 1 })
+	}
+	isEnd := func(id store.EntityID) bool { return slices.Contains(o.end, id) }
+	for _, c := range candidates {
+		if len(c.Steps) > 1 || c.Steps[0].Inverse || !kgtext.IsPlace(e.snap.RelationName(c.Steps[0].Relation)) {
+			continue
+		}
+		for range maxPlaces {
+			isOn, err := e.goOn(&c)
+			if err != nil {
+				return nil, err
+			}
+			if !isOn {
+				break
+			}
+			c.Joins = slices.ContainsFunc(c.ends, isEnd)
+			if c.Joins || o.end == nil && slices.ContainsFunc(c.EndTypes, isKind) {
+				c.TypeMatch, c.TypeMiss = true, false
+				found = append(found, c)
+				break
+			}
+		}
+	}
+	return found, nil
+}
+
+// maxPlaces is how often what leads to where things are is followed on.
+const maxPlaces = 2
+
+// goOn adds to a candidate the step from its ends to where these are: its last relation, or else another one to places.
+// It reports whether there is one.
+func (e *explorer) goOn(c *Candidate) (bool, error) {
+	var next *walk.Step
+	for _, id := range sample(c.ends, linked) {
+		relations, err := e.snap.Relations(e.ctx, id, store.Out)
+		if err != nil {
+			return false, err
+		}
+		for _, r := range relations {
+			switch s := (walk.Step{Relation: r.Relation}); {
+			case s == c.Steps[len(c.Steps)-1]:
+				next = &s
+			case next == nil && kgtext.IsPlace(e.snap.RelationName(r.Relation)):
+				next = &s
+			}
+		}
+	}
+	if next == nil {
+		return false, nil
+	}
+	ends, err := e.follow(c.ends, []walk.Step{*next})
+	if err != nil || len(ends) == 0 {
+		return false, err
+	}
+	c.Steps, c.ends = append(slices.Clone(c.Steps), *next), ends
+	e.classifyEnds(c)
+	return true, e.typeEnds(c)
 }
 
 // matchSorts compares what lies beyond the known end with what the plan says that it is, where no type says it but an

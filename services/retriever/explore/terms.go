@@ -331,8 +331,8 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 // findTypes finds the relations that say what a thing is, what a work is, or what somebody does.
 func (e *explorer) findTypes() {
 	e.types = e.lookUp(kgtext.TypeRelations()...)
-	e.sorts = [][]store.RelationID{e.lookUp("genre", "has genre", "has_genre"),
-		e.lookUp("occupation", "profession", "job title", "job", "role", "position")}
+	e.sorts = [][]store.RelationID{e.lookUp(kgtext.Spell("genre", "has genre")...),
+		e.lookUp(kgtext.Spell("occupation", "profession", "job title", "job", "role", "position")...)}
 }
 
 // lookUp returns the relations of the knowledge graph that have one of some names.

@@ -127,8 +127,7 @@ func collectEvidence(words kgtext.Words, asksWho bool, ground *graphv1.GroundGra
 
 // leadsToNoName reports whether a triple's object is a date, a number, yes or no, or a kind of things.
 func leadsToNoName(t *graphv1.Triple) bool {
-	return slices.Contains(kgtext.TypeRelations(), kgtext.Fold(kgtext.VerbaliseRelation(t.GetRelation()))) ||
-		kgtext.IsValue(t.GetObject()) || kgtext.IsFlag(t.GetObject())
+	return kgtext.IsType(t.GetRelation()) || kgtext.IsValue(t.GetObject()) || kgtext.IsFlag(t.GetObject())
 }
 
 // nearestEvidence is the evidence most like draft i; of triples that tell the same

@@ -58,8 +58,8 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
 		asksWho := strings.HasPrefix(strings.ToLower(x.question), "who ") && !holdsWords(x.question, name)
 		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name),
-			(implied || isAnything(name) || asksWho || x.namesSay(p.GetStart().GetVariable(), name)) &&
-				!x.tellsApart(name))
+			(implied || isAnything(name) || asksWho || x.namesSay(p.GetStart().GetVariable(), name) ||
+				len(links) == 0 && x.isWhere(p.GetStart().GetVariable())) && !x.tellsApart(name))
 	}
 	best := found.GetCandidates()[0]
 	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
@@ -83,6 +83,17 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	links = anchored(links, best)
 	x.add(p, best, links[:1], false)
 	return ""
+}
+
+// isWhere reports whether a variable is where something is, which is a place of any kind.
+func (x *alignment) isWhere(variable string) bool {
+	for i, c := range x.draft.GetClauses() {
+		if p := c.GetMatch(); p.GetEnd().GetVariable() == variable && variable != "" &&
+			len(x.patterns[i].GetCandidates()) > 0 && kgtext.IsPlace(relationOf(x.patterns[i].GetCandidates()[0])) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesSay reports whether the things that the other relations of a variable are said of have a kind in their names:
@@ -125,11 +136,8 @@ func (x *alignment) asksKind(name string, c *graphv1.RelationCandidate) bool {
 
 // saysType reports whether a relation says what a thing is, and not what it does.
 func saysType(c *graphv1.RelationCandidate) bool {
-	switch kgtext.Fold(c.GetSteps()[0].GetRelation()) {
-	case "type", "is a", "kind", "category", "class", "genre", "has genre":
-		return true
-	}
-	return false
+	name := kgtext.Fold(kgtext.VerbaliseRelation(c.GetSteps()[0].GetRelation()))
+	return name == "genre" || name == "has genre" || name != "instance of" && kgtext.IsType(name)
 }
 
 // saysClass reports whether a relation says what a thing is, such as its occupation.
@@ -137,7 +145,7 @@ func saysClass(c *graphv1.RelationCandidate) bool {
 	if len(c.GetSteps()) != 1 || c.GetSteps()[0].GetInverse() {
 		return false
 	}
-	switch name := kgtext.Fold(c.GetSteps()[0].GetRelation()); name {
+	switch name := kgtext.Fold(kgtext.VerbaliseRelation(c.GetSteps()[0].GetRelation())); name {
 	case "instance of", "occupation", "profession", "position", "job", "role":
 		return true
 	default:

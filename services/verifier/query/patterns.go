@@ -143,11 +143,12 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	candidates []*graphv1.RelationCandidate) float64 {
 	phrase, end := kgtext.DescribeRelation(p), p.GetEnd().GetVariable()
 	fit := x.fitWords(best, phrase)
+	isBeginning := asksAge.MatchString(x.question) && x.isOnlyBeginning(best, phrase, candidates)
 	switch {
-	case asksAge.MatchString(x.question) && x.isOnlyBeginning(best, phrase, candidates),
+	case isBeginning && saysBeginning(relationOf(best)),
 		best.GetTypeMatch() && best.GetImplied() == 1: // the cell is of no other column
 		fit = max(fit, 0.5)
-	case best.GetTypeMatch():
+	case isBeginning, best.GetTypeMatch():
 		fit = max(fit, 0.45)
 	}
 	isBefore := kgtext.IsTime(relationOf(best)) && yearForm.MatchString(x.question) &&
@@ -168,6 +169,9 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 		kgtext.HasValue(x.draft, p.GetStart().GetVariable(), x.valued)) {
 		fit = max(fit, 0.55) // the place has no other relation
 	}
+	if kgtext.SharesWord(phrase, x.question) && x.saysAll(best) {
+		fit = max(fit, 0.5)
+	}
 	if x.isOnlyColumn(p, candidates) {
 		fit = max(fit, x.MinRelation)
 	}
@@ -178,6 +182,19 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 		fit = min(1, fit+0.2)
 	}
 	return fit
+}
+
+// saysAll reports whether the question has all words of a relation, and the plan asks for no other: "services" of what
+// "services run on A" is by what runs on A.
+func (x *alignment) saysAll(best *graphv1.RelationCandidate) bool {
+	asks := func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		return c.GetRank() != nil || c.GetExclude() != nil || p != nil && kgtext.DescribeRelation(p) != typeRelation
+	}
+	clauses := x.draft.GetClauses()
+	first := slices.IndexFunc(clauses, asks)
+	return kgtext.NewQuestionWords(x.question).MatchAll(relationOf(best)) &&
+		!slices.ContainsFunc(clauses[first+1:], asks)
 }
 
 // placeEnd ends a question with where things are.
@@ -230,10 +247,28 @@ var asksAge = regexp.MustCompile(`(?i)\b(?:old|new|young)(?:er|est)\b`)
 // isOnlyBeginning reports whether a relation says when things began, as no other candidate does.
 func (x *alignment) isOnlyBeginning(best *graphv1.RelationCandidate, phrase string,
 	candidates []*graphv1.RelationCandidate) bool {
-	return saysBeginning(relationOf(best)) && x.saysSame(phrase, relationOf(best)) &&
+	isBeginning := findBeginnings(candidates)
+	return isBeginning(best) && (!saysBeginning(relationOf(best)) || x.saysSame(phrase, relationOf(best))) &&
 		!slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool {
-			return relationOf(c) != relationOf(best) && saysBeginning(relationOf(c))
+			return relationOf(c) != relationOf(best) && isBeginning(c)
 		})
+}
+
+// findBeginnings returns whether a candidate says when things began, by its words, or, where the words of none do,
+// since it leads to dates and says no end.
+func findBeginnings(candidates []*graphv1.RelationCandidate) func(*graphv1.RelationCandidate) bool {
+	saysIt := func(c *graphv1.RelationCandidate) bool { return saysBeginning(relationOf(c)) }
+	if slices.ContainsFunc(candidates, saysIt) {
+		return saysIt
+	}
+	isDate := func(t *graphv1.Triple) bool {
+		_, isDate := kgtext.ParseDate(t.GetObject())
+		return isDate && len(t.GetObject()) > len("2006")
+	}
+	return func(c *graphv1.RelationCandidate) bool {
+		return slices.ContainsFunc(c.GetExamples(), isDate) && !isInverse(c) &&
+			!endForm.MatchString(kgtext.SplitIdentifiers(relationOf(c)))
+	}
 }
 
 // isOfRow reports whether a relation is said of a row, and not of the thing in a cell that is asked for: a race is in a
@@ -271,11 +306,13 @@ func isOnlySubject(best *graphv1.RelationCandidate, candidates []*graphv1.Relati
 func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidate,
 	end string) *graphv1.RelationCandidate {
 	// What is oldest began first, and does not have the least of something else.
-	asksBeginning := x.valued[end] && kgtext.IsTime(phrase) && asksAge.MatchString(x.question) &&
-		slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool { return saysBeginning(relationOf(c)) })
+	saysAge := func(c *graphv1.RelationCandidate) bool { return isAge(relationOf(c)) }
+	asksBeginning := x.valued[end] && asksAge.MatchString(x.question) &&
+		(kgtext.IsTime(phrase) || isAge(phrase) && !slices.ContainsFunc(candidates, saysAge)) &&
+		slices.ContainsFunc(candidates, findBeginnings(candidates))
 	for _, c := range candidates {
 		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) ||
-			asksBeginning && !isMoment(c) && !saysBeginning(relationOf(c)) && !kgtext.IsTime(relationOf(c)) {
+			asksBeginning && !isMoment(c) && !findBeginnings(candidates)(c) && !kgtext.IsTime(relationOf(c)) {
 			continue
 		}
 		return c

@@ -209,6 +209,10 @@ func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 	opened, closed := candidate("opened", .3, .1, numbers), candidate("closed", .3, .1, numbers)
 	built, rooms := candidate("built", .2, .1, numbers), candidate("rooms", .2, .4, numbers)
 	founded, born := candidate("founded", .3, .1, numbers), candidate("date of birth", .2, .1, numbers)
+	installed := candidate("installedOn", .2, .1, numbers)
+	checked := candidate("checkedOn", .2, .1, numbers, func(c *graphv1.RelationCandidate) {
+		c.Examples = []*graphv1.Triple{{Subject: "A", Relation: "checkedOn", Object: "2016-06-30"}}
+	})
 	for _, c := range []struct {
 		name, phrase string
 		candidates   []*graphv1.RelationCandidate
@@ -222,6 +226,9 @@ func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 		{"not by one of something else", "year joined",
 			[]*graphv1.RelationCandidate{born}, false},
 		{"nor by an end", "date", []*graphv1.RelationCandidate{closed, opened}, false},
+		{"of an age by the birth", "age", []*graphv1.RelationCandidate{rooms, born}, true},
+		{"by when it was installed", "date created", []*graphv1.RelationCandidate{rooms, installed}, true},
+		{"not surely by the only date", "date created", []*graphv1.RelationCandidate{rooms, checked}, false},
 	} {
 		got := query.New(query.DefaultConfig()).Align("which line is the oldest", &graphv1.QueryPlan{
 			Clauses: []*graphv1.QueryClause{match(variable("line"), c.phrase, variable("date")), rank("date")},
@@ -229,6 +236,85 @@ func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 			[]*graphv1.PatternCandidates{{Candidates: c.candidates}})
 		if sure := got.Confidence >= 0.8; sure != c.sure {
 			t.Errorf("%s: confidence %v, reason %q", c.name, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestWithoutABeginningTheOldestIsByTheOnlyDate(t *testing.T) {
+	t.Parallel()
+	dated := func(relation, object string) *graphv1.RelationCandidate {
+		return candidate(relation, .1, .1, numbers, func(c *graphv1.RelationCandidate) {
+			c.Examples = []*graphv1.Triple{{Subject: "A", Relation: relation, Object: object}}
+		})
+	}
+	rooms, checked, seen := dated("rooms", "1952"), dated("checkedOn", "2016-06-30"), dated("seen on", "2016-06-30")
+	for _, c := range []struct {
+		name       string
+		candidates []*graphv1.RelationCandidate
+		want       string
+	}{
+		{"the only date", []*graphv1.RelationCandidate{rooms, checked}, "checkedOn"},
+		{"one of two dates", []*graphv1.RelationCandidate{rooms, checked, seen}, ""},
+		{"a number that might be a year", []*graphv1.RelationCandidate{rooms}, ""},
+	} {
+		got := query.New(query.DefaultConfig()).Align("which line is the oldest", &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(variable("line"), "date created", variable("date")), rank("date")},
+			Result:  &graphv1.QueryResult{Variable: "line"}}, nil,
+			[]*graphv1.PatternCandidates{{Candidates: c.candidates}})
+		relation := ""
+		if len(got.Plan.GetClauses()) > 0 {
+			relation = got.Plan.GetClauses()[0].GetMatch().GetSteps()[0].GetRelation()
+		}
+		if relation != c.want {
+			t.Errorf("%s: by %q, reason %q; want %q", c.name, relation, got.Reason, c.want)
+		}
+	}
+}
+
+func TestNamesAreNotComparedWithEachOther(t *testing.T) {
+	t.Parallel()
+	listed := func(v, name string) *graphv1.QueryClause {
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: v,
+			Entities: []string{name}}}}
+	}
+	got := query.New(query.DefaultConfig()).Align("is Low Tide more than Orla", &graphv1.QueryPlan{
+		Clauses: []*graphv1.QueryClause{listed("x", "Low Tide"), listed("y", "Orla"),
+			{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "x",
+				Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
+				Operand:  &graphv1.QueryCondition_OtherVariable{OtherVariable: "y"}}}}},
+		Result: &graphv1.QueryResult{Variable: "x", Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}},
+		[]*graphv1.TermCandidates{{Name: "Low Tide", Links: []*graphv1.EntityLink{link("Low Tide", exact, 1)}},
+			{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}, nil)
+	if !strings.Contains(got.Reason, "compares names") {
+		t.Errorf("confidence %v, reason %q", got.Confidence, got.Reason)
+	}
+}
+
+func TestARelationThatTheQuestionSaysIsSure(t *testing.T) {
+	t.Parallel()
+	for question, sure := range map[string]bool{"which services run on web-02": true,
+		"which services use web-02": false, "which relays run on web-02": false} {
+		got := query.New(query.DefaultConfig()).Align(question, &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(entity("web-02"), "services", variable("services"))},
+			Result:  &graphv1.QueryResult{Variable: "services"}}, nil,
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("runsOn", .3, .35,
+				func(c *graphv1.RelationCandidate) { c.TypeMatch, c.Steps[0].Inverse = true, true })}}})
+		if isSure := got.Reason == "" && got.Confidence >= 0.8; isSure != sure {
+			t.Errorf("%s: confidence %v, reason %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestWhereSomethingIsIsAPlaceOfAKindThatNothingIs(t *testing.T) {
+	t.Parallel()
+	for relation, doubted := range map[string]bool{"location": false, "owner": true} {
+		got := query.New(query.DefaultConfig()).Align("in which hamlet is Low Tide", &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(entity("Low Tide"), relation, variable("x")),
+				match(variable("x"), "type", entity("hamlet"))}, Result: &graphv1.QueryResult{Variable: "x"}},
+			[]*graphv1.TermCandidates{{Name: "Low Tide", Links: []*graphv1.EntityLink{link("Low Tide", exact, 1)}}},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate(relation, .9, .8)}}})
+		if (got.Reason != "") != doubted {
+			t.Errorf("%s: confidence %v, reason %q", relation, got.Confidence, got.Reason)
 		}
 	}
 }

@@ -358,7 +358,8 @@ func saysBeginning(relation string) bool {
 }
 
 // beginnings are words of relations to when something began, of which it is old, or went on.
-const beginnings = `founded|established|opened|birth|born|inception|launched`
+const beginnings = `founded|established|opened|birth|born|inception|launched|installed|commissioned|introduced|` +
+	`created|enacted|manufactured`
 
 var beginsForm = regexp.MustCompile(`(?i)\b(?:built|` + beginnings + `)\b`)
 
@@ -396,6 +397,12 @@ const notSure = 0.79
 // checkClaim doubts yes or no by a relation in other words, which hardly fit: that a town is in a state does not say
 // that it is its governor.
 func (x *alignment) checkClaim() {
+	for _, c := range x.plan.GetClauses() {
+		if v := c.GetCondition().GetVariable(); c.GetCondition().GetOtherVariable() != "" && x.ends[v] == nil &&
+			kgtext.IsListed(x.plan, v) {
+			x.doubt("the plan compares names, and nothing that they have")
+		}
+	}
 	if x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
 		return
 	}

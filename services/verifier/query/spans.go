@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -14,7 +15,8 @@ import (
 var (
 	// asksSpan is a question for how long something went on.
 	asksSpan = regexp.MustCompile(
-		`(?i)^(?:for )?how (?:long|many (years|months|days)) (?:did|was|were|has|had|is|are) `)
+		`(?i)^(?:for )?how (?:long|many (years|months|days)) (?:did|was|were|has|had|is|are) |` +
+			`^how old (?:was|were) .* when (?:he|she|it|they) (?:died|closed|ended)\b`)
 	// startForm and endForm are words of relations to when something began and ended.
 	startForm = regexp.MustCompile(`(?i)\b(?:start(?:s|ed)?|begin(?:s|ning)?|began|from|since|formed|launch|` +
 		beginnings + `)\b`)
@@ -64,7 +66,11 @@ func (x *alignment) measureSpan() {
 		for _, other := range x.patterns[at].GetCandidates() {
 			if len(other.GetSteps()) == 1 && other.GetSteps()[0].GetInverse() == isInverse(bound) &&
 				(isPair(relationOf(bound), relationOf(other)) || isPair(relationOf(other), relationOf(bound))) {
-				x.addSpan(c.GetMatch(), other, m[1])
+				unit := m[1]
+				if strings.HasPrefix(strings.ToLower(m[0]), "how old") {
+					unit = "years"
+				}
+				x.addSpan(c.GetMatch(), other, unit)
 				return
 			}
 		}
