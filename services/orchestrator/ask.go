@@ -160,13 +160,21 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		}
 	}
 	err := m.Answer(ctx, q)
+	otherKind := s.findOtherKind(ctx, q)
 	if auto, isAuto := m.(method.Auto); isAuto && err == nil {
-		if certainty := s.rateFacts(q); certainty < 1 {
+		certainty := s.rateFacts(q)
+		if otherKind != "" {
+			certainty = 0
+		}
+		if certainty < 1 {
 			err = auto.Reconsider(ctx, q, certainty)
+			otherKind = s.findOtherKind(ctx, q)
 		}
 	}
-	if screened.doubt != "" {
-		q.Update(func(run *orchestratorv1.Run) { doubt(run, screened.doubt) })
+	for _, reason := range []string{otherKind, screened.doubt} {
+		if reason != "" {
+			q.Update(func(run *orchestratorv1.Run) { doubt(run, reason) })
+		}
 	}
 	return err
 }

@@ -118,6 +118,32 @@ func TestAComputedAnswerThatTheQuestionNamesIsAboutIt(t *testing.T) {
 	}
 }
 
+func TestAPlanOfOneFactDoesNotSayWhatIsAskedOfAnother(t *testing.T) {
+	fact := func(relation string) *graphv1.QueryClause {
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{
+			Start: &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Entity{Entity: "Acme"}},
+			Steps: []*graphv1.RelationStep{{Relation: relation}},
+			End:   &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: "x"}}}}}
+	}
+	for _, c := range []struct {
+		question string
+		clauses  []*graphv1.QueryClause
+		doubted  bool
+	}{
+		{"How old is Acme's founder?", []*graphv1.QueryClause{fact("founded in")}, true},
+		{"How old is Acme?", []*graphv1.QueryClause{fact("founded in")}, false},
+		{"How old is Acme's founder?", []*graphv1.QueryClause{fact("founder"), fact("age")}, false},
+	} {
+		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+			Answers: []*orchestratorv1.Answer{{Answer: "1952"}}, Graphs: &orchestratorv1.Run_Query{
+				Query: &orchestratorv1.QueryGraphs{Plan: &graphv1.QueryPlan{Clauses: c.clauses}}}}
+		doubtPath(run, c.question)
+		if got := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED; got != c.doubted {
+			t.Errorf("%s: %v %q", c.question, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
 func TestFactsAboutSomethingThatAQuestionDoesNotNameAreDoubted(t *testing.T) {
 	for question, doubted := range map[string]bool{
 		"Which countries do the films come from?":    true,

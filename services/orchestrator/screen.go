@@ -151,7 +151,11 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 // nothing of, or says another role than it asks for: what somebody's spouse believes in is not said of them,
 // nor is their spouse their mother.
 func doubtPath(run *orchestratorv1.Run, text string) {
-	if len(run.GetAnswers()) == 0 || run.GetQuery() != nil {
+	if len(run.GetAnswers()) == 0 {
+		return
+	}
+	if run.GetQuery() != nil {
+		doubtPlan(run, text)
 		return
 	}
 	answer := run.GetAnswers()[0].GetAnswer()
@@ -179,8 +183,7 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 		doubt(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
 			best.OtherRole(text)))
 	case len(best.Steps) == 1 && kgtext.AsksBeyond(text, best.TopicEntity, best.Steps[0]) != "":
-		doubt(run, fmt.Sprintf("the question asks for something of a %s that it describes, which one fact about %s "+
-			"does not say", kgtext.AsksBeyond(text, best.TopicEntity, best.Steps[0]), best.TopicEntity))
+		doubtBeyond(run, kgtext.AsksBeyond(text, best.TopicEntity, best.Steps[0]), best.TopicEntity)
 	case best.AsksAgain(text):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d once, and the question asks the same of what that leads to",
 			best.Label()))
@@ -190,6 +193,30 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.IsTurned(text), kgtext.TurnsRole(text, best.Steps[len(best.Steps)-1]):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question asks the other way round", best.Label()))
 	}
+}
+
+// doubtPlan doubts what a plan of one fact computes if the question asks for something of what that leads to.
+func doubtPlan(run *orchestratorv1.Run, text string) {
+	var only *graphv1.QueryPattern
+	for _, c := range run.GetQuery().GetPlan().GetClauses() {
+		if c.GetMatch() != nil && only != nil {
+			return
+		}
+		only = cmp.Or(only, c.GetMatch())
+	}
+	names := kgtext.PlanNames(run.GetQuery().GetPlan())
+	if only == nil || len(only.GetSteps()) > 1 || len(names) != 1 {
+		return
+	}
+	if noun := kgtext.AsksBeyond(text, names[0], only.GetSteps()[0]); noun != "" {
+		doubtBeyond(run, noun, names[0])
+	}
+}
+
+// doubtBeyond doubts answers that one fact says, of what the question asks for of a thing that it describes.
+func doubtBeyond(run *orchestratorv1.Run, noun, topic string) {
+	doubt(run, fmt.Sprintf("the question asks for something of a %s that it describes, which one fact about %s "+
+		"does not say", noun, topic))
 }
 
 // findOpposite returns the likeliest path to an answer, or else the fact that says it, if the question asks for the
@@ -264,11 +291,8 @@ func doubtName(run *orchestratorv1.Run, text string) {
 		return
 	}
 	isSubject := func(t *graphv1.Triple) bool { return t.GetSubject() == first.GetAnswer() } // the film 300
-	isNoOne := func(t *graphv1.Triple) bool {
-		return t.GetObject() == first.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())
-	}
-	if !slices.ContainsFunc(first.GetEvidence(), isSubject) && (kgtext.IsValue(first.GetAnswer()) ||
-		kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)) {
+	if !slices.ContainsFunc(first.GetEvidence(), isSubject) &&
+		(kgtext.IsValue(first.GetAnswer()) || kgtext.AsksWho(text) && method.IsNoOne(first)) {
 		doubt(run, "the question asks for a name, and the answer is none")
 	}
 }

@@ -168,7 +168,7 @@ func (c *Checker) correctClass(ctx context.Context, q *question.Question, claim 
 	}
 	own, err := c.listNeighbours(ctx, q, t.GetSubject(), retrieverv1.Direction_DIRECTION_OUT, facts)
 	if !slices.ContainsFunc(own.GetTriples(), func(o *graphv1.Triple) bool {
-		return slices.Contains(kgtext.TypeRelations(), o.GetRelation()) && kgtext.SameNoun(o.GetObject(), m[2])
+		return kgtext.IsType(o.GetRelation()) && kgtext.SameNoun(o.GetObject(), m[2])
 	}) {
 		return err
 	}

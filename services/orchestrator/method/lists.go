@@ -43,12 +43,23 @@ func dropUnsaid(text string, answers []*orchestratorv1.Answer) []*orchestratorv1
 		lacksNumber := func(a *orchestratorv1.Answer) bool { return !hasNumber(a) }
 		return slices.DeleteFunc(slices.Clone(answers), lacksNumber)
 	}
+	if isOne := func(a *orchestratorv1.Answer) bool { return !IsNoOne(a) }; kgtext.AsksWho(text) &&
+		slices.ContainsFunc(answers, isOne) {
+		answers = slices.DeleteFunc(slices.Clone(answers), IsNoOne) // the coach, and not from where
+	}
 	hasSaid := func(a *orchestratorv1.Answer) bool { return isSaid(text, a) }
 	if !slices.ContainsFunc(answers, hasSaid) {
 		return answers
 	}
 	isUnsaid := func(a *orchestratorv1.Answer) bool { return !hasSaid(a) || isOpposite(a, answers[0]) }
 	return slices.DeleteFunc(slices.Clone(answers), isUnsaid)
+}
+
+// IsNoOne reports whether a triple says an answer as a language, a place or the like, which is no answer to who.
+func IsNoOne(a *orchestratorv1.Answer) bool {
+	return slices.ContainsFunc(a.GetEvidence(), func(t *graphv1.Triple) bool {
+		return t.GetObject() == a.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())
+	})
 }
 
 // isOpposite reports whether one fact says an answer, by the same relation as the only one of another answer and the
