@@ -57,7 +57,7 @@ var kindAsked = regexp.MustCompile(`(?i)^(?:(?:in|with|by|for|from|to|at|on|of) 
 // begin so.
 func AskedKinds(question string) []string {
 	m := kindAsked.FindStringSubmatch(question)
-	if m == nil {
+	if m == nil || english[strings.ToLower(m[1])] { // "what is"
 		return nil
 	}
 	return []string{Fold(m[1]), Fold(m[1] + " " + m[2])}

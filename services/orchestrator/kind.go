@@ -64,8 +64,8 @@ func (s *Service) findOtherKind(ctx context.Context, q *question.Question) strin
 	}
 	for _, p := range followed.GetPaths() {
 		if isKind(kgtext.PathEnd(p)) {
-			return fmt.Sprintf("%s is a %s, and the question asks for a %s, which %s is", answer.GetAnswer(),
-				own.GetObject(), kgtext.PathEnd(p), p.GetEntities()[1])
+			return fmt.Sprintf("the kind of %s is \u201c%s\u201d, and the question asks for that of %s, "+
+				"\u201c%s\u201d", answer.GetAnswer(), own.GetObject(), p.GetEntities()[1], kgtext.PathEnd(p))
 		}
 	}
 	return ""

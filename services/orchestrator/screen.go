@@ -215,7 +215,7 @@ func doubtPlan(run *orchestratorv1.Run, text string) {
 
 // doubtBeyond doubts answers that one fact says, of what the question asks for of a thing that it describes.
 func doubtBeyond(run *orchestratorv1.Run, noun, topic string) {
-	doubt(run, fmt.Sprintf("the question asks for something of a %s that it describes, which one fact about %s "+
+	doubt(run, fmt.Sprintf("the question asks for something of the %s that it describes, which one fact about %s "+
 		"does not say", noun, topic))
 }
 

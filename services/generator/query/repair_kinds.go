@@ -199,9 +199,6 @@ func (r *repairer) describeNamed() {
 	}
 }
 
-// kindAsked is the kind that a question asks for, and the word behind it: "which actors play".
-var kindAsked = regexp.MustCompile(`(?i)^(?:(?:in|with|by|for|from|to|at|on|of) )?(?:which|what) (\p{L}+) (\p{L}+)`)
-
 // bestOfKindAsked is "who is the youngest astronaut".
 var bestOfKindAsked = regexp.MustCompile(`^who (?:is|was) the (?:most )?\p{L}{3,} (\p{L}+)\W*$`)
 
@@ -209,7 +206,7 @@ var bestOfKindAsked = regexp.MustCompile(`^who (?:is|was) the (?:most )?\p{L}{3,
 // "which actors play in musicals" of Actor().get("plays in musicals"). Who is no time.
 func (r *repairer) askKind() {
 	root, result := r.root(), r.plan.GetResult()
-	fact, m := factOf(r.plan, result.GetVariable()), kindAsked.FindStringSubmatch(r.question)
+	fact, kinds := factOf(r.plan, result.GetVariable()), kgtext.AskedKinds(r.question)
 	if root == result.GetVariable() || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
 		kgtext.IsListed(r.plan, root) || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetMatch() != fact && slices.Contains(kgtext.ClauseVariables(c), result.GetVariable())
@@ -224,8 +221,8 @@ func (r *repairer) askKind() {
 		r.editPlan(before, "the question asks for the "+phrase)
 		return
 	}
-	asksKind := m != nil && kgtext.SameNoun(strings.ToLower(m[1]), kindOf(root)) &&
-		(strings.Contains(phrase, " ") || !kgtext.SameNoun(phrase, m[2])) // not of "which club colours"
+	asksKind := len(kinds) > 0 && kgtext.SameNoun(kinds[0], kindOf(root)) && (strings.Contains(phrase, " ") ||
+		!kgtext.SameNoun(kinds[0]+" "+phrase, kinds[1])) // not of "which club colours"
 	if !asksKind && !(kgtext.AsksWho(r.question) && looksLikeTime(phrase)) {
 		return
 	}

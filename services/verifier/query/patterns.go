@@ -306,13 +306,14 @@ func isOnlySubject(best *graphv1.RelationCandidate, candidates []*graphv1.Relati
 func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidate,
 	end string) *graphv1.RelationCandidate {
 	// What is oldest began first, and does not have the least of something else.
+	isBeginning := findBeginnings(candidates)
 	saysAge := func(c *graphv1.RelationCandidate) bool { return isAge(relationOf(c)) }
 	asksBeginning := x.valued[end] && asksAge.MatchString(x.question) &&
 		(kgtext.IsTime(phrase) || isAge(phrase) && !slices.ContainsFunc(candidates, saysAge)) &&
-		slices.ContainsFunc(candidates, findBeginnings(candidates))
+		slices.ContainsFunc(candidates, isBeginning)
 	for _, c := range candidates {
 		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) ||
-			asksBeginning && !isMoment(c) && !findBeginnings(candidates)(c) && !kgtext.IsTime(relationOf(c)) {
+			asksBeginning && !isMoment(c) && !isBeginning(c) && !kgtext.IsTime(relationOf(c)) {
 			continue
 		}
 		return c
