@@ -206,8 +206,9 @@ func FuzzChooseAnswerForm(f *testing.F) {
 func TestAskedKinds(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]string{
-		"Which data centre is web-01 in?": "data, data centre", "In which country was Anna Lind born?": "country, country was",
-		"What films did Orla make?": "films, films did", "What is the price of Orla?": "", "What does Orla sell?": "",
+		"Which data centre is web-01 in?":      "data, data centre",
+		"In which country was Anna Lind born?": "country, country was",
+		"What films did Orla make?":            "films, films did", "What is the price of Orla?": "", "What does Orla sell?": "",
 		"Who made Orla?": "", "Which?": "",
 	} {
 		if got := strings.Join(kgtext.AskedKinds(question), ", "); got != want {

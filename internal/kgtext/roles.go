@@ -352,6 +352,12 @@ func IsType(relation string) bool {
 // TypeRelations returns the names that relations have by which IsType.
 func TypeRelations() []string { return append(Spell(typeRelations...), "rdf:type", rdfType) }
 
+// IsSubclass reports whether the name of a kind ends in the word for another: MusicEvent in event.
+func IsSubclass(name, kind string) bool {
+	words := strings.Fields(Fold(VerbaliseRelation(name)))
+	return len(words) > 1 && SameNoun(words[len(words)-1], kind)
+}
+
 // Spell returns names in words as graphs write them: "instance of", "Instance of", instance_of, INSTANCE_OF and
 // instanceOf.
 func Spell(names ...string) (spelled []string) {

@@ -55,7 +55,7 @@ func TestAnAnswerOfAnotherKindIsDoubtedWhereItLeadsToOneThatIsAskedFor(t *testin
 				t.Fatal(err)
 			}
 			run := resp.GetRun()
-			if got := strings.Contains(run.GetGroundingReason(), "and the question asks for that of Orla"); got != c.doubted ||
+			if got := strings.Contains(run.GetGroundingReason(), "asks for that of Orla"); got != c.doubted ||
 				got != (run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED) {
 				t.Errorf("%v: %s", run.GetGrounding(), run.GetGroundingReason())
 			}

@@ -291,8 +291,11 @@ func doubtName(run *orchestratorv1.Run, text string) {
 		return
 	}
 	isSubject := func(t *graphv1.Triple) bool { return t.GetSubject() == first.GetAnswer() } // the film 300
-	if !slices.ContainsFunc(first.GetEvidence(), isSubject) &&
-		(kgtext.IsValue(first.GetAnswer()) || kgtext.AsksWho(text) && method.IsNoOne(first)) {
+	isNoOne := func(t *graphv1.Triple) bool {
+		return t.GetObject() == first.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())
+	}
+	if !slices.ContainsFunc(first.GetEvidence(), isSubject) && (kgtext.IsValue(first.GetAnswer()) ||
+		kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)) {
 		doubt(run, "the question asks for a name, and the answer is none")
 	}
 }

@@ -722,6 +722,9 @@ func TestRepair(t *testing.T) {
 			`Person("Mara Vell").where("joined", "before", Person("Per Holm")).exists()`, "?person is Mara Vell; " +
 				"?person joined → ?joined; ?person2 is Per Holm; ?person2 joined → ?joined2; ?joined < ?joined2; " +
 				"is there any"},
+		{"how many did something to what the draft counts", "How many people attended The Low Tide?",
+			`Attendance("Low Tide").count()`,
+			"?thing is Low Tide; ?thing people attended → ?people_attended; count ?people_attended"},
 		{"a comparison of what two have", "Is the daily toll of Low Tide lower than that of Orla?",
 			`Thing("Low Tide", "Orla").most_common("daily toll")`,
 			"?thing is Low Tide; ?thing daily toll → ?daily_toll; ?thing2 is Orla; " +

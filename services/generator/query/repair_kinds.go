@@ -323,6 +323,24 @@ var countedOf = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}[\p{Ll}\s-]*?)\s+(?:
 var countedAt = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}+\s+\p{Ll}+)\s+(?:at|for|in|on)\s+(?:the\s+)?(` +
 	properName + `)\s*\?*$`)
 
+// countedDone is "how many people attended A", before the name.
+var countedDone = regexp.MustCompile(`^how many (\p{Ll}+ \p{Ll}+) (?:the )?$`)
+
+// findDone returns what things do to the only name of a plan, where the question counts these things, and that name,
+// behind the place of a whole match; nil if it does not.
+func (r *repairer) findDone() []string {
+	names := r.plan.GetClauses()[0].GetValues().GetEntities()
+	if len(names) != 1 {
+		return nil
+	}
+	before, _, _ := strings.Cut(r.lower, strings.ToLower(names[0]))
+	m := countedDone.FindStringSubmatch(before)
+	if m == nil {
+		return nil
+	}
+	return []string{r.question, m[1], names[0]}
+}
+
 // countOfNamed counts what a name has, where the draft counts the name or does not have it: "how many genres does A
 // have".
 func (r *repairer) countOfNamed() {
@@ -330,6 +348,9 @@ func (r *repairer) countOfNamed() {
 	m := countedOf.FindStringSubmatch(r.question)
 	if m == nil && countsName {
 		m = countedAt.FindStringSubmatch(r.question)
+	}
+	if m == nil && countsName {
+		m = r.findDone()
 	}
 	if m == nil {
 		return

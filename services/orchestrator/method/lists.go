@@ -43,10 +43,9 @@ func dropUnsaid(text string, answers []*orchestratorv1.Answer) []*orchestratorv1
 		lacksNumber := func(a *orchestratorv1.Answer) bool { return !hasNumber(a) }
 		return slices.DeleteFunc(slices.Clone(answers), lacksNumber)
 	}
-	if isOne := func(a *orchestratorv1.Answer) bool { return !IsNoOne(a) }; kgtext.AsksWho(text) &&
-		slices.ContainsFunc(answers, isOne) {
-		answers = slices.DeleteFunc(slices.Clone(answers), IsNoOne) // the coach, and not from where
-	}
+	all := answers
+	goesOn := func(a *orchestratorv1.Answer) bool { return goesOn(text, a, all) }
+	answers = slices.DeleteFunc(slices.Clone(answers), goesOn)
 	hasSaid := func(a *orchestratorv1.Answer) bool { return isSaid(text, a) }
 	if !slices.ContainsFunc(answers, hasSaid) {
 		return answers
@@ -55,11 +54,23 @@ func dropUnsaid(text string, answers []*orchestratorv1.Answer) []*orchestratorv1
 	return slices.DeleteFunc(slices.Clone(answers), isUnsaid)
 }
 
-// IsNoOne reports whether a triple says an answer as a language, a place or the like, which is no answer to who.
-func IsNoOne(a *orchestratorv1.Answer) bool {
-	return slices.ContainsFunc(a.GetEvidence(), func(t *graphv1.Triple) bool {
-		return t.GetObject() == a.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())
-	})
+// goesOn reports whether facts say an answer that go on from what says another one, by a relation that the question has
+// no word of: of who coaches a team the coach, and not from where that one is.
+func goesOn(text string, answer *orchestratorv1.Answer, all []*orchestratorv1.Answer) bool {
+	isFurther := func(t *graphv1.Triple) bool {
+		at := strings.LastIndex(t.GetRelation(), kgtext.Joint)
+		if at < 0 || kgtext.IsSaid(t.GetRelation()[at+len(kgtext.Joint):], text) {
+			return false
+		}
+		isBefore := func(o *graphv1.Triple) bool {
+			return o.GetSubject() == t.GetSubject() && o.GetRelation() == t.GetRelation()[:at]
+		}
+		return slices.ContainsFunc(all, func(a *orchestratorv1.Answer) bool {
+			return slices.ContainsFunc(a.GetEvidence(), isBefore)
+		})
+	}
+	isNot := func(t *graphv1.Triple) bool { return !isFurther(t) }
+	return len(answer.GetEvidence()) > 0 && !slices.ContainsFunc(answer.GetEvidence(), isNot)
 }
 
 // isOpposite reports whether one fact says an answer, by the same relation as the only one of another answer and the

@@ -406,6 +406,22 @@ func TestAKindMayBeACommonWordAndIsNoInstance(t *testing.T) {
 	}
 }
 
+func TestAKindIsWhatKindsWithItsWordAre(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Low Tide", "type", "MusicEvent"}, [3]string{"Orla", "type", "sports event"},
+		[3]string{"Tessen", "type", "Lecture"}, [3]string{"Tessen", "price", "12"}, [3]string{"Orla", "price", "7"})
+	for kind, want := range map[string]int{"event": 2, "lecture": 1, "concert": 0} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity(kind))}}
+		terms, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "how many "+kind+"s are there",
+			plan, nil)
+		named := slices.DeleteFunc(terms[0].Links, func(l link.Link) bool { return l.Match == link.Fuzzy })
+		if err != nil || len(named) != want || (show(g, patterns[0]) == "type") != (want > 0) {
+			t.Errorf("%s: %+v by %q, %v", kind, terms, show(g, patterns[0]), err)
+		}
+	}
+}
+
 func TestAKindThatARelationLeadsToIsItsEnds(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Mara Vell", "party", "Greens"}, [3]string{"Mara Vell", "born", "1961"},

@@ -12,6 +12,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/link"
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/vector"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
 // link links the names. A topic entity that a name is part of, or that is part of it, is what it
@@ -76,6 +77,11 @@ func (e *explorer) link(topics []store.EntityID) error {
 		}
 		if !slices.ContainsFunc(term.Links, named) {
 			if err := e.linkObject(&term); err != nil {
+				return err
+			}
+		}
+		if e.isType(name) && !slices.ContainsFunc(term.Links, named) {
+			if err := e.linkSubclasses(&term); err != nil {
 				return err
 			}
 		}
@@ -178,6 +184,34 @@ func (e *explorer) preferClasses(term *Term) error {
 	}
 	return err
 }
+
+// linkSubclasses links a kind that nothing is of with the kinds that end in its word: of an event MusicEvent and sports
+// event.
+func (e *explorer) linkSubclasses(term *Term) error {
+	var found []link.Link
+	for _, r := range e.types {
+		things, err := e.subjects(walk.Step{Relation: r})
+		if err != nil {
+			return err
+		}
+		classes, err := e.follow(things, []walk.Step{{Relation: r}})
+		if err != nil {
+			return err
+		}
+		for _, id := range classes {
+			if kgtext.IsSubclass(e.snap.EntityName(id), term.Name) && len(found) < maxSubclasses {
+				found = append(found, link.Link{Entity: id, Mention: term.Name, Match: link.Alias, Score: 1})
+			}
+		}
+	}
+	if len(found) > 0 {
+		term.Links = found
+	}
+	return nil
+}
+
+// maxSubclasses bounds the kinds that one is.
+const maxSubclasses = 64
 
 // preferLonger puts a kind first that the question says more precisely: "major city" for city. In a small graph without
 // kinds that is no thing of that name.

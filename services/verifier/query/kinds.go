@@ -69,6 +69,10 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		}
 		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name), implied)
 	}
+	isNarrower := func(l *graphv1.EntityLink) bool { return kgtext.IsSubclass(l.GetEntity(), name) }
+	if boundElsewhere && !slices.ContainsFunc(links, func(l *graphv1.EntityLink) bool { return !isNarrower(l) }) {
+		return drop(fmt.Sprintf("it is a %s of some sort, such as %s", name, links[0].GetEntity()), true)
+	}
 	isFew := boundElsewhere && float64(best.GetCoverage()) < x.MinType && !best.GetTypeMatch()
 	if isFew && implied && !x.asksKind(name, best) {
 		return drop(fmt.Sprintf("the other relations say that it is a %s", name), implied)
@@ -80,8 +84,10 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		!saysClass(best) && !best.GetTypeMatch() && !kgtext.SharesWord(r, x.question) {
 		x.doubt(fmt.Sprintf("the knowledge graph says %q of it where the question asks whether it is %s", r, name))
 	}
-	links = anchored(links, best)
-	x.add(p, best, links[:1], false)
+	if links = anchored(links, best); !slices.ContainsFunc(links, isNarrower) {
+		links = links[:1]
+	}
+	x.add(p, best, links, false)
 	return ""
 }
 

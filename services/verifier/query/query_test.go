@@ -45,6 +45,7 @@ func link(name string, match graphv1.LinkMatch, score float32) *graphv1.EntityLi
 const (
 	exact = graphv1.LinkMatch_LINK_MATCH_EXACT
 	fuzzy = graphv1.LinkMatch_LINK_MATCH_FUZZY
+	alias = graphv1.LinkMatch_LINK_MATCH_ALIAS
 )
 
 func TestAlign(t *testing.T) {
@@ -301,6 +302,33 @@ func TestARelationThatTheQuestionSaysIsSure(t *testing.T) {
 				func(c *graphv1.RelationCandidate) { c.TypeMatch, c.Steps[0].Inverse = true, true })}}})
 		if isSure := got.Reason == "" && got.Confidence >= 0.8; isSure != sure {
 			t.Errorf("%s: confidence %v, reason %q", question, got.Confidence, got.Reason)
+		}
+	}
+}
+
+func TestKindsWithTheWordOfAKindAreThat(t *testing.T) {
+	t.Parallel()
+	event := &graphv1.TermCandidates{Name: "event", Links: []*graphv1.EntityLink{link("MusicEvent", alias, 1),
+		link("SportsEvent", alias, 1)}}
+	joins := func(c *graphv1.RelationCandidate) { c.Joins = true }
+	typed := &graphv1.PatternCandidates{Candidates: []*graphv1.RelationCandidate{candidate("type", 1, .1, joins)}}
+	for _, c := range []struct {
+		name    string
+		clauses []*graphv1.QueryClause
+		want    string
+	}{
+		{"of which all are meant", []*graphv1.QueryClause{match(variable("x"), "type", entity("event"))},
+			"?one1 is MusicEvent or SportsEvent; ?x type → ?one1; ?x"},
+		{"unless something else says which", []*graphv1.QueryClause{match(variable("x"), "type", entity("event")),
+			match(variable("x"), "price", variable("price"))}, "?x price → ?price; ?x"},
+	} {
+		patterns := []*graphv1.PatternCandidates{typed, {Clause: 1, Candidates: []*graphv1.RelationCandidate{
+			candidate("price", 1, .9, numbers)}}}
+		got := query.New(query.DefaultConfig()).Align("which events are there", &graphv1.QueryPlan{Clauses: c.clauses,
+			Result: &graphv1.QueryResult{Variable: "x"}}, []*graphv1.TermCandidates{event},
+			patterns[:len(c.clauses)])
+		if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want || got.Reason != "" {
+			t.Errorf("%s: got %q, reason %q", c.name, text, got.Reason)
 		}
 	}
 }
