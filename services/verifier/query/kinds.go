@@ -69,8 +69,11 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		}
 		return drop(fmt.Sprintf("nothing of it is a %s in the knowledge graph", name), implied)
 	}
-	isNarrower := func(l *graphv1.EntityLink) bool { return kgtext.IsSubclass(l.GetEntity(), name) }
-	if boundElsewhere && !slices.ContainsFunc(links, func(l *graphv1.EntityLink) bool { return !isNarrower(l) }) {
+	isNamed := func(l *graphv1.EntityLink) bool { // "major cities" are not all cities
+		return !kgtext.IsSubclass(l.GetEntity(), name) || kgtext.SharedWords(l.GetEntity(), x.question) == 1
+	}
+	isNarrower := !slices.ContainsFunc(links, isNamed)
+	if boundElsewhere && isNarrower {
 		return drop(fmt.Sprintf("it is a %s of some sort, such as %s", name, links[0].GetEntity()), true)
 	}
 	isFew := boundElsewhere && float64(best.GetCoverage()) < x.MinType && !best.GetTypeMatch()
@@ -84,7 +87,7 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		!saysClass(best) && !best.GetTypeMatch() && !kgtext.SharesWord(r, x.question) {
 		x.doubt(fmt.Sprintf("the knowledge graph says %q of it where the question asks whether it is %s", r, name))
 	}
-	if links = anchored(links, best); !slices.ContainsFunc(links, isNarrower) {
+	if links = anchored(links, best); !isNarrower {
 		links = links[:1]
 	}
 	x.add(p, best, links, false)

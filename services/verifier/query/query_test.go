@@ -321,10 +321,16 @@ func TestKindsWithTheWordOfAKindAreThat(t *testing.T) {
 			"?one1 is MusicEvent or SportsEvent; ?x type → ?one1; ?x"},
 		{"unless something else says which", []*graphv1.QueryClause{match(variable("x"), "type", entity("event")),
 			match(variable("x"), "price", variable("price"))}, "?x price → ?price; ?x"},
+		{"or the question names one", []*graphv1.QueryClause{match(variable("x"), "type", entity("event")),
+			match(variable("x"), "seats", variable("seats"))}, "?x type → MusicEvent; ?x seats → ?seats; ?x"},
 	} {
 		patterns := []*graphv1.PatternCandidates{typed, {Clause: 1, Candidates: []*graphv1.RelationCandidate{
 			candidate("price", 1, .9, numbers)}}}
-		got := query.New(query.DefaultConfig()).Align("which events are there", &graphv1.QueryPlan{Clauses: c.clauses,
+		question := "which events are there"
+		if strings.HasPrefix(c.name, "or") {
+			question, patterns[1].Candidates[0] = "which music events are there", candidate("seats", 1, .9, numbers)
+		}
+		got := query.New(query.DefaultConfig()).Align(question, &graphv1.QueryPlan{Clauses: c.clauses,
 			Result: &graphv1.QueryResult{Variable: "x"}}, []*graphv1.TermCandidates{event},
 			patterns[:len(c.clauses)])
 		if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want || got.Reason != "" {
