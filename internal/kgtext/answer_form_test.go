@@ -208,8 +208,11 @@ func TestAskedKinds(t *testing.T) {
 	for question, want := range map[string]string{
 		"Which data centre is web-01 in?":      "data, data centre",
 		"In which country was Anna Lind born?": "country, country was",
-		"What films did Orla make?":            "films, films did", "What is the price of Orla?": "", "What does Orla sell?": "",
-		"Who made Orla?": "", "Which?": "",
+		"What films did Orla make?":            "films, films did",
+		"What is the price of Orla?":           "",
+		"What does Orla sell?":                 "",
+		"Who made Orla?":                       "",
+		"Which?":                               "",
 	} {
 		if got := strings.Join(kgtext.AskedKinds(question), ", "); got != want {
 			t.Errorf("%s: got %q, want %q", question, got, want)
