@@ -149,7 +149,7 @@ func cutKind(ground *graphv1.GroundGraph, before, name string) string {
 	before = strings.TrimSpace(before)
 	last := before[strings.LastIndex(before, " ")+1:]
 	for _, t := range groundTriples(ground) {
-		if IsType(t.GetTriple().GetRelation()) && t.GetTriple().GetSubject() == name &&
+		if t.GetTriple().GetSubject() == name && IsType(t.GetTriple().GetRelation()) &&
 			SameNoun(Fold(t.GetTriple().GetObject()), last) {
 			return strings.TrimSuffix(before, last)
 		}
@@ -177,8 +177,7 @@ var (
 )
 
 // howRole is "how old is the founder of A" and "how old is A's founder".
-var howRole = regexp.MustCompile(
-	`(?i)^how \pL+ (?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`)
+var howRole = regexp.MustCompile(`(?i)^how \pL+ ` + ofNamed)
 
 // AsksBeyond returns the noun for something that a question describes by a topic entity, if it asks for something of
 // that which one step from the topic cannot say: who operates the line that A is on, where the agency that operates A

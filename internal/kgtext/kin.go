@@ -6,7 +6,10 @@ import (
 )
 
 // asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle".
-var asksKin = regexp.MustCompile(`(?i)^who (?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`)
+var asksKin = regexp.MustCompile(`(?i)^who ` + ofNamed)
+
+// ofNamed is "is the founder of A" and "is A's founder"; one of its two groups is the noun.
+const ofNamed = `(?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`
 
 // LacksKin reports whether a question asks for a relative, and a relation says none: the words for relatives are known,
 // and a dynasty is no grandfather.

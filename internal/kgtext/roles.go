@@ -341,16 +341,19 @@ func NamesAny(relation string, words []string) bool {
 // rdfType is the relation of RDF to what something is.
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
-// typeRelations say what kind of thing something is.
-var typeRelations = []string{"type", "instance of", "is a", "rdf type", "kind", "category", "class"}
+var (
+	// typeRelations say what kind of thing something is.
+	typeRelations = []string{"type", "instance of", "is a", "rdf type", "kind", "category", "class"}
+	typeSpellings = append(Spell(typeRelations...), "rdf:type", rdfType)
+)
 
 // IsType reports whether a relation, in any spelling, says what kind of thing something is.
 func IsType(relation string) bool {
 	return relation == rdfType || slices.Contains(typeRelations, Fold(VerbaliseRelation(relation)))
 }
 
-// TypeRelations returns the names that relations have by which IsType.
-func TypeRelations() []string { return append(Spell(typeRelations...), "rdf:type", rdfType) }
+// TypeRelations returns the names that relations have by which IsType; they are not to be changed.
+func TypeRelations() []string { return typeSpellings }
 
 // IsSubclass reports whether the name of a kind ends in the word for another: MusicEvent in event.
 func IsSubclass(name, kind string) bool {

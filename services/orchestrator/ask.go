@@ -159,16 +159,23 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 			return err
 		}
 	}
-	err := m.Answer(ctx, q)
+	if err := m.Answer(ctx, q); err != nil {
+		return err
+	}
 	otherKind := s.findOtherKind(ctx, q)
-	if auto, isAuto := m.(method.Auto); isAuto && err == nil {
+	if auto, isAuto := m.(method.Auto); isAuto {
 		certainty := s.rateFacts(q)
 		if otherKind != "" {
 			certainty = 0
 		}
 		if certainty < 1 {
-			err = auto.Reconsider(ctx, q, certainty)
-			otherKind = s.findOtherKind(ctx, q)
+			isPlanned, err := auto.Reconsider(ctx, q, certainty)
+			if err != nil {
+				return err
+			}
+			if isPlanned {
+				otherKind = s.findOtherKind(ctx, q)
+			}
 		}
 	}
 	for _, reason := range []string{otherKind, screened.doubt} {
@@ -176,7 +183,7 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 			q.Update(func(run *orchestratorv1.Run) { doubt(run, reason) })
 		}
 	}
-	return err
+	return nil
 }
 
 // pinAll pins every knowledge graph of a request.

@@ -20,9 +20,12 @@ const maxKindPaths = 64
 // kind, and that something it leads to is of the one asked for, as the country of a town. Empty if it does not; a
 // retriever that fails says nothing.
 func (s *Service) findOtherKind(ctx context.Context, q *question.Question) string {
-	run, kinds := q.Snapshot(), kgtext.AskedKinds(q.Text())
-	if len(kinds) == 0 || len(run.GetAnswers()) == 0 || len(q.OtherKGs()) > 0 ||
-		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
+	kinds := kgtext.AskedKinds(q.Text())
+	if len(kinds) == 0 || len(q.OtherKGs()) > 0 {
+		return ""
+	}
+	run := q.Snapshot()
+	if len(run.GetAnswers()) == 0 || run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED {
 		return ""
 	}
 	answer := run.GetAnswers()[0]
@@ -33,10 +36,13 @@ func (s *Service) findOtherKind(ctx context.Context, q *question.Question) strin
 		isSaid := func(kind string) bool { return kgtext.SharedWords(kind, t.GetRelation()) == 1 }
 		return slices.ContainsFunc(kinds, isSaid)
 	}
+	if slices.ContainsFunc(answer.GetEvidence(), saysKind) {
+		return ""
+	}
 	name := cmp.Or(answer.GetId(), answer.GetAnswer())
 	around, err := s.Stages.Retriever.ListNeighbours(ctx, &retrieverv1.ListNeighboursRequest{Kg: q.KG(), Entity: name,
 		Direction: retrieverv1.Direction_DIRECTION_OUT})
-	if err != nil || slices.ContainsFunc(answer.GetEvidence(), saysKind) {
+	if err != nil {
 		return ""
 	}
 	var own *graphv1.Triple

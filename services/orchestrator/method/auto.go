@@ -203,8 +203,8 @@ func takePlan(q *question.Question, planned *orchestratorv1.Run, reason string) 
 // Reconsider answers by a plan what facts do not say surely: nothing of them names an answer, or no ranker knows which
 // of them are meant and the plan is surer than certainty, which is that in the facts, 0 to 1. A plan that may ask for
 // something else only comes before what a model has from memory that is not known to read well: one that does knows
-// more.
-func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty float32) error {
+// more. It reports whether the plan answers.
+func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty float32) (isPlanned bool, err error) {
 	before := q.Snapshot()
 	isRanked := slices.ContainsFunc(before.GetPgAkv().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
 		return p.Probability != nil
@@ -213,12 +213,12 @@ func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty fl
 		before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED
 	if before.GetPgAkv() == nil || before.GetPartial() || isRanked && says || len(q.OtherKGs()) > 0 ||
 		kgtext.ChooseAnswerForm(q.Text(), answerForm(q)) == graphv1.AnswerForm_ANSWER_FORM_TEXT {
-		return nil
+		return false, nil
 	}
 	planned := q.Alternative()
 	if _, err := q.Limits(); planned == nil && err == nil {
 		if planned, err = m.planBeside(ctx, q, before); err != nil {
-			return err
+			return false, err
 		}
 	}
 	isLikely := planned.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED &&
@@ -228,10 +228,11 @@ func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty fl
 	isWeak := before.GetPgAkv().GetReadingShare() <= readsWell
 	// Facts do not say which is the smallest, and a plan that ranks does, whatever it takes for its size.
 	isUnsaid := says && picks(planned.GetQuery().GetPlan()) && !StatesCondition(before.GetAnswers(), q.Text())
-	if len(planned.GetAnswers()) > 0 && (isLikely || isWeak && !isRanked && (!says || isUnsaid)) {
+	isPlanned = len(planned.GetAnswers()) > 0 && (isLikely || isWeak && !isRanked && (!says || isUnsaid))
+	if isPlanned {
 		takePlan(q, planned, "; the facts do not surely say it, and a plan does")
 	}
-	return nil
+	return isPlanned, nil
 }
 
 // StatesCondition reports whether the evidence of the first answer states the condition by which a question picks some

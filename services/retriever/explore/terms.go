@@ -362,11 +362,16 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 	return c
 }
 
+// genres and occupations are names of relations to sorts of works and of people.
+var (
+	genres      = kgtext.Spell("genre", "has genre")
+	occupations = kgtext.Spell("occupation", "profession", "job title", "job", "role", "position")
+)
+
 // findTypes finds the relations that say what a thing is, what a work is, or what somebody does.
 func (e *explorer) findTypes() {
 	e.types = e.lookUp(kgtext.TypeRelations()...)
-	e.sorts = [][]store.RelationID{e.lookUp(kgtext.Spell("genre", "has genre")...),
-		e.lookUp(kgtext.Spell("occupation", "profession", "job title", "job", "role", "position")...)}
+	e.sorts = [][]store.RelationID{e.lookUp(genres...), e.lookUp(occupations...)}
 }
 
 // lookUp returns the relations of the knowledge graph that have one of some names.
