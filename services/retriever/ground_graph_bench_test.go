@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
 	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+	"github.com/triplemesh/triplemesh/services/retriever/store/weaviate"
 )
 
 // BenchmarkGroundGraph grounds questions over Freebase one at a time.
@@ -58,7 +60,8 @@ type groundRequest = retrieverv1.GroundGraphRequest
 // benchmarkService asks one question after another, as the service answers them, encoding included;
 // nothing is remembered from round to round. It reads
 //
-//	TRIPLEMESH_BENCH_STORE  a store that has the graph, made by the bundled encoder
+//	TRIPLEMESH_BENCH_STORE  a store that has the graph, made by the bundled encoder; with WEAVIATE_GRPC and
+//	                        WEAVIATE_HTTP (host:port,…) a directory for what is fetched from that cluster
 //	TRIPLEMESH_BENCH_KG     the graph, "freebase" unless it is set
 //	TRIPLEMESH_BENCH_PSEUDO a file of {"question": …, "pseudo_graph": [[s, r, o], …]} lines
 //
@@ -145,8 +148,7 @@ func benchmarkStore(b *testing.B) (store.Tenants, encoder.Encoder) {
 	if dir == "" {
 		dir = b.TempDir()
 	}
-	tenants := embedded.NewTenants(dir)
-	b.Cleanup(func() { _ = tenants.Close() })
+	tenants := benchmarkTenants(b, dir)
 	graphs, err := tenants.ForTenant(auth.DefaultTenant())
 	if err != nil {
 		b.Fatal(err)
@@ -165,6 +167,26 @@ func benchmarkStore(b *testing.B) (store.Tenants, encoder.Encoder) {
 		b.Fatal(err)
 	}
 	return tenants, enc
+}
+
+func benchmarkTenants(b *testing.B, dir string) store.Tenants {
+	b.Helper()
+	if os.Getenv("WEAVIATE_GRPC") == "" {
+		tenants := embedded.NewTenants(dir)
+		b.Cleanup(func() { _ = tenants.Close() })
+		return tenants
+	}
+	cfg := weaviate.DefaultConfig()
+	cfg.GRPC, cfg.Dir = strings.Split(os.Getenv("WEAVIATE_GRPC"), ","), dir
+	for _, host := range strings.Split(os.Getenv("WEAVIATE_HTTP"), ",") {
+		cfg.HTTP = append(cfg.HTTP, "http://"+host)
+	}
+	tenants, err := weaviate.New(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = tenants.Close() })
+	return tenants
 }
 
 func benchmarkRequests(b *testing.B) []*retrieverv1.GroundGraphRequest {
