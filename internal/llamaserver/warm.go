@@ -15,11 +15,15 @@ import (
 // idlePoll is how often a busy server is looked at.
 const idlePoll = 250 * time.Millisecond
 
-// warm has the server evaluate the prefixes one after another, each only once no question is being
-// answered, so that a question waits for one prefix at most.
+// portionSize is the number of characters of a prefix that are evaluated at a time, some hundred tokens:
+// a second or two, for which a question that comes meanwhile waits.
+const portionSize = 300
+
+// warm has the server evaluate the prefixes one after another, a portion at a time, each only once no
+// question is being answered.
 func (s *Server) warm(ctx context.Context) {
 	began, evaluated := time.Now(), 0
-	for _, p := range s.cfg.Prefixes {
+	for _, p := range listPortions(s.cfg.Prefixes) {
 		for s.busy(ctx) {
 			select {
 			case <-ctx.Done():
@@ -38,6 +42,22 @@ func (s *Server) warm(ctx context.Context) {
 	}
 	s.cfg.Log.Info(logWarmed, "prompts", len(s.cfg.Prefixes), "tokens", evaluated,
 		"seconds", time.Since(began).Seconds())
+}
+
+// listPortions returns the beginnings of each prefix that end with an answer, each by a portion longer
+// than the one before, of which the server has the evaluation, and the whole.
+func listPortions(prefixes [][]llm.Message) [][]llm.Message {
+	var portions [][]llm.Message
+	for _, p := range prefixes {
+		size := 0
+		for i, m := range p {
+			size += len(m.Content)
+			if i == len(p)-1 || size >= portionSize && m.Role == llm.RoleAssistant {
+				portions, size = append(portions, p[:i+1]), 0
+			}
+		}
+	}
+	return portions
 }
 
 // busy reports whether the server is answering; one that does not say is taken for idle.

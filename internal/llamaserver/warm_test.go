@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,6 +37,20 @@ func TestPrefixesAreEvaluatedOnceTheServerIsIdle(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the prefixes of the server that was started again", lines(4))
+}
+
+func TestPrefixesAreEvaluatedByPortionsThatEndWithAnAnswer(t *testing.T) {
+	message := func(role llm.Role, size int) llm.Message {
+		return llm.Message{Role: role, Content: strings.Repeat("x", size)}
+	}
+	system, question := message(llm.RoleSystem, 100), message(llm.RoleUser, portionSize)
+	answer := message(llm.RoleAssistant, 10)
+	long := []llm.Message{system, question, answer, message(llm.RoleUser, 10), answer, question, answer}
+	got := listPortions([][]llm.Message{long, {system}})
+	want := [][]llm.Message{long[:3], long, {system}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got portions of %d, want the first example, all of it and the short one", len(got))
+	}
 }
 
 func TestAServerThatRefusesPromptsServesOn(t *testing.T) {

@@ -16,8 +16,8 @@ var warmedPrompts = []struct {
 	files fs.FS
 	names []string
 }{
-	{prompts.Files, []string{"pseudo_graph", "answer_from_graph", "answer_text_from_graph", "relation_paths_propose",
-		"candidate_answers", "query_plan"}},
+	{prompts.Files, []string{"pseudo_graph", "answer_from_graph", "query_plan", "answer_text_from_graph",
+		"relation_paths_propose", "candidate_answers"}},
 	{evaluator.Prompts(), []string{"evaluate_question", "evaluate_answer"}},
 	{reflector.Prompts(), []string{"reflect"}},
 	{prompts.Files, []string{"candidate_answers_review", "claims", "answer_text_direct", "follow_up"}},
