@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 	"unicode"
@@ -91,6 +92,14 @@ func (p *Prompt) Messages(data any) ([]llm.Message, error) {
 		return nil, fmt.Errorf("render prompt %s: %w", p.name, err)
 	}
 	return append(p.preamble[:len(p.preamble):len(p.preamble)], m), nil
+}
+
+// Fill returns p with a placeholder of its system message replaced, as by a setting.
+func (p *Prompt) Fill(placeholder, text string) *Prompt {
+	filled := *p
+	filled.preamble = slices.Clone(p.preamble)
+	filled.preamble[0].Content = strings.Replace(filled.preamble[0].Content, placeholder, text, 1)
+	return &filled
 }
 
 // Preamble returns what all prompts rendered from p begin with.

@@ -89,7 +89,7 @@ func (m *Mesh) startModel(ctx context.Context) (await func(context.Context) erro
 	}
 	server := llamaserver.New(llamaserver.Config{
 		Binary: m.model.Binary, Model: m.model.Model, Threads: m.model.Threads,
-		Slots: m.model.Slots, Context: m.model.Context, Prefixes: prefixes(),
+		Slots: m.model.Slots, Context: m.model.Context, Prefixes: Prefixes(),
 		StateDir: filepath.Join(m.home.Cache, "llama"), Log: tel.Logger(),
 	})
 	m.opts.Tell("starting the model server: " + filepath.Base(m.model.Model))

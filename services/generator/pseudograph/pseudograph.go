@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/cypher"
 	"github.com/triplemesh/triplemesh/internal/llm"
@@ -43,6 +42,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// Prompt returns the prompt of the pseudo-graph, with the number of facts that it asks for.
+func (c Config) Prompt() *prompt.Prompt {
+	return prompt.Must(prompts.Files, "pseudo_graph").Fill("{facts}", c.facts())
+}
+
 // facts is the number of facts in words: "two to four".
 func (c Config) facts() string {
 	if c.MinFacts == c.MaxFacts {
@@ -68,7 +72,7 @@ type Planner struct {
 
 // New returns a Planner.
 func New(model llm.Completer, cfg Config) *Planner {
-	return &Planner{cfg: cfg, model: model, prompt: prompt.Must(prompts.Files, "pseudo_graph")}
+	return &Planner{cfg: cfg, model: model, prompt: cfg.Prompt()}
 }
 
 // Plan is what the model wrote and the graph that it makes.
@@ -88,7 +92,6 @@ func (p *Planner) PseudoGraph(ctx context.Context, question string, ledger *llm.
 	if err != nil {
 		return Plan{}, err
 	}
-	messages[0].Content = strings.Replace(messages[0].Content, "{facts}", p.cfg.facts(), 1)
 	resp, err := p.model.Complete(ctx, llm.Request{
 		Task: "pseudo-graph", Messages: messages, MaxTokens: p.cfg.MaxTokens, Ledger: ledger,
 	})
