@@ -161,6 +161,15 @@ func cutKind(ground *graphv1.GroundGraph, before, name string) string {
 var beyondForm = regexp.MustCompile(`(?i)\b(\pL+) (?:the|an?) (\pL+) ` +
 	`(?:that|which|who|whose|where|of which|in which) `)
 
+// besideForm is "developed the compiler for A", by whose verb A may have something of its own. partForm are parts of
+// A, of which it says who made them.
+var (
+	besideForm = regexp.MustCompile(`(?i)\b(\pL{4,}) (?:the|an?) (\pL+) ` +
+		`(?:for|behind|about|inside|near|above|below|beside|over|with) (?:the )?`)
+	partForm = regexp.MustCompile(`(?i)^(?:music|score|soundtrack|lyrics|words|libretto|screenplay|script|story|` +
+		`choreography|costumes?|sets?|lighting|design|cover|logo)$`)
+)
+
 // asksItself is what stands before "the line that A is on" where the line itself is asked for, unless it is asked
 // where that is, or when it was.
 var (
@@ -180,8 +189,8 @@ var (
 var howRole = regexp.MustCompile(`(?i)^how \pL+ ` + ofNamed)
 
 // AsksBeyond returns the noun for something that a question describes by a topic entity, if it asks for something of
-// that which one step from the topic cannot say: who operates the line that A is on, where the agency that operates A
-// is, or where the department of A is; empty if it does not.
+// that which one step from the topic cannot say: who operates the line that A is on, who developed the compiler for A,
+// where the agency that operates A is, or where the department of A is; empty if it does not.
 func AsksBeyond(question, topic string, step *graphv1.RelationStep) string {
 	if m := whereOf.FindStringSubmatch(question); m != nil && !step.GetInverse() && !IsPlace(m[1]) &&
 		!placeItself.MatchString(m[1]) && IsNounOf(m[1], step.GetRelation()) {
@@ -190,6 +199,13 @@ func AsksBeyond(question, topic string, step *graphv1.RelationStep) string {
 	if m := howRole.FindStringSubmatch(question); m != nil && IsRole(m[1]+m[2]) && Mentions(question, topic) &&
 		!Mentions(VerbaliseRelation(step.GetRelation()), m[1]+m[2]) {
 		return m[1] + m[2]
+	}
+	if m := besideForm.FindStringSubmatchIndex(question); m != nil {
+		verb, noun := question[m[2]:m[3]], question[m[4]:m[5]]
+		if SharesWord(verb, step.GetRelation()) && strings.HasPrefix(Fold(question[m[1]:]), Fold(topic)) &&
+			!SharesWord(noun, step.GetRelation()) && !partForm.MatchString(noun) {
+			return noun
+		}
 	}
 	at := beyondForm.FindStringSubmatchIndex(question)
 	if at == nil || strings.Contains(step.GetRelation(), Joint) {

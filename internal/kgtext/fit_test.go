@@ -102,6 +102,11 @@ func TestAsksBeyond(t *testing.T) {
 		{"How tall is the builder of Orla?", "Orla", "height", "builder"},
 		{"How old is Acme's founder?", "Acme", "age of the founder", ""},
 		{"How long is Acme's reign?", "Acme", "years", ""},
+		{"Who developed the compiler for Quartz?", "Quartz", "developer", "compiler"},
+		{"Who developed the compiler for Quartz?", "Fastquartz", "developer", ""},
+		{"Who composed the music for Orla?", "Orla", "composer", ""},
+		{"Who designed the costumes for Orla?", "Orla", "costume designer", ""},
+		{"Who is the coach for Orla?", "Orla", "coach", ""},
 		{"Which firm does the lawyer who represented Ama Osei work for?", "Ama Osei", "represented by", "lawyer"},
 	} {
 		if got := kgtext.AsksBeyond(c.question, c.topic, &graphv1.RelationStep{Relation: c.relation}); got != c.want {

@@ -101,17 +101,25 @@ func isGeneric(kind string) bool {
 func (b *builder) root(c call) string {
 	kind := strings.ToLower(splitWords(c.name))
 	v := b.variable(kind)
-	var names, best []string
+	var names []string
 	var rest []argument
+	var ranks []func() // by what the draft says is best
+	addRank := func(phrase, word string) {
+		ranks = append(ranks, func() { b.rank(v, phrase, isMost(word)) })
+	}
 	for _, a := range c.args {
 		name := strings.ToLower(splitWords(a.name))
 		if !a.negated && a.value.isLiteral() && (name == "" || name == "name" || name == "title" || name == "names") &&
 			!(name == "" && (startsWithDigit(a.value.text) && len(rest) > 0 || isOperatorWord(a.value.text))) {
-			if text := clean(a.value.text); bestWord(strings.ToLower(text)) != "" {
-				best = append(best, strings.ToLower(text))
+			if text, word := clean(a.value.text), strings.ToLower(a.value.text); bestWord(word) != "" {
+				addRank(bestWord(word), word)
 			} else if text != "" && !strings.EqualFold(text, kind) {
 				names = append(names, text)
 			}
+			continue
+		}
+		if word := strings.ToLower(a.value.text); !a.negated && a.value.isLiteral() && isExtreme(word) {
+			addRank(name, word)
 			continue
 		}
 		rest = append(rest, a)
@@ -122,8 +130,8 @@ func (b *builder) root(c call) string {
 		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(kind))))
 	}
 	b.choose(v, rest)
-	for _, word := range best {
-		b.rank(v, bestWord(word), isMost(word))
+	for _, rank := range ranks {
+		rank()
 	}
 	return v
 }
@@ -176,6 +184,9 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 	case "get", "select_related", "values", "list", "return":
 		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (isKind(text, kind) || isKind(firstWord(text), kind) ||
 			isKind(text[strings.LastIndex(text, " ")+1:], kind)) {
+			if text != "" {
+				addModifier(b.plan, v, []string{splitWords(m.args[0].value.text)}, kind)
+			}
 			return v, 0 // the states of a state; of a name it is a relation: the genre of Genre("A")
 		}
 		return b.get(v, text), b.functionFor(text)

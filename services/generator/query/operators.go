@@ -100,11 +100,17 @@ func isPlaceWord(word string) bool {
 	return false
 }
 
+// isExtreme reports whether a value is the greatest or the least of its kind, which no time is: a rating="best".
+func isExtreme(value string) bool {
+	by := bestWord(value)
+	return value == "best" || value == "worst" || by != "" && by != "date"
+}
+
 // isMost reports whether a superlative asks for the greatest.
 func isMost(word string) bool {
 	switch word {
 	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum", "min", "first",
-		"lightest", "shallowest", "narrowest", "cheapest":
+		"lightest", "shallowest", "narrowest", "cheapest", "worst":
 		return false
 	}
 	return true

@@ -17,6 +17,8 @@ var comparative = regexp.MustCompile(
 
 // dropComparatives removes facts and names such as "first film", which are words of a comparison.
 func (r *repairer) dropComparatives() {
+	modified := ""
+	var modifiers []string
 	r.plan.Clauses = slices.DeleteFunc(r.plan.Clauses, func(c *graphv1.QueryClause) bool {
 		before := kgtext.DescribeClause(c)
 		if v := c.GetValues(); v != nil {
@@ -27,6 +29,7 @@ func (r *repairer) dropComparatives() {
 				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "this names nothing")
 				if kind := kindOf(v.GetVariable()); !isGeneric(kind) {
 					c.Clause = matchClause(newPattern(v.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
+					modified, modifiers = v.GetVariable(), v.GetEntities()
 					return false
 				}
 				return len(r.plan.GetClauses()) > 1 || r.lower != r.question
@@ -51,6 +54,30 @@ func (r *repairer) dropComparatives() {
 		}
 		return true
 	})
+	addModifier(r.plan, modified, modifiers, kindOf(modified))
+}
+
+// addModifier adds what stands before a kind that was taken for a name, compares nothing, and is said nowhere else in
+// the plan: the red of "red wine", and the Spanish of "Spanish wines".
+func addModifier(plan *graphv1.QueryPlan, variable string, names []string, kind string) {
+	if len(names) != 1 || len(plan.GetClauses()) >= maxClauses {
+		return
+	}
+	words := strings.Fields(names[0])
+	if len(words) < 2 || !kgtext.SameNoun(strings.ToLower(words[len(words)-1]), kind) {
+		return
+	}
+	words = slices.DeleteFunc(words[:len(words)-1], func(w string) bool {
+		return comparative.MatchString(w) || superlative.MatchString(w)
+	})
+	modifier, relation := strings.Join(words, " "), TypeRelation
+	if modifier == "" || kgtext.SharesWord(modifier, strings.Join(kgtext.DescribePlan(plan), " ")) {
+		return
+	}
+	if modifier != strings.ToLower(modifier) {
+		relation = "in"
+	}
+	plan.Clauses = slices.Insert(plan.Clauses, 0, matchClause(newPattern(variable, relation, entityTerm(modifier))))
 }
 
 // isNoName reports whether words of a question in mixed case are no name: they have no capital, nor has the question
@@ -193,30 +220,29 @@ func (r *repairer) readCounts() {
 	r.editPlan(before, "the question compares how many "+things+" there are")
 }
 
-var (
-	// comparesTwo is "is A older than B", measuresTwo "is the weight of A lower than that of B" and ownsMore "does A
-	// have a lower weight than B".
-	comparesTwo = regexp.MustCompile(asksOfName + `(\p{Ll}{2,}er)\s+than\s+(?:the\s+)?(` + properName +
-		`)\s*\?*$`)
-	measuresTwo = regexp.MustCompile(`^` + auxiliary + ` the ((?:\p{Ll}+ ){0,2}\p{Ll}+) of (?:the )?(` + properName +
-		`) (\p{Ll}{2,}er) than (?:that|the one) of (?:the )?(` + properName + `)\s*\?*$`)
-	ownsMore = regexp.MustCompile(asksOfName + `have an? (\p{Ll}{2,}er) ((?:\p{Ll}+ ){0,2}\p{Ll}+) than (?:the )?(` +
-		properName + `)\s*\?*$`)
-)
+// comparisons are "is A older than B", "is the weight of A lower than that of B" and "does A have a lower weight than
+// B", with both names, the comparative and what is measured, unless the comparative says that.
+var comparisons = []*regexp.Regexp{
+	regexp.MustCompile(asksOfName + `(?P<more>\p{Ll}{2,}er)\s+than\s+(?:the\s+)?(?P<other>` + properName +
+		`)\s*\?*$`),
+	regexp.MustCompile(`^` + auxiliary + ` the (?P<measure>(?:\p{Ll}+ ){0,2}\p{Ll}+) of (?:the )?(?P<one>` + properName +
+		`) (?P<more>\p{Ll}{2,}er) than (?:that|the one) of (?:the )?(?P<other>` + properName + `)\s*\?*$`),
+	regexp.MustCompile(asksOfName + `have an? (?P<more>\p{Ll}{2,}er) (?P<measure>(?:\p{Ll}+ ){0,2}\p{Ll}+) than ` +
+		`(?:the )?(?P<other>` + properName + `)\s*\?*$`),
+}
 
 // findCompared returns two names that a question compares, by what, and how; phrase is empty if it compares none.
 func (r *repairer) findCompared() (first, second, phrase string, operator graphv1.QueryOperator) {
-	if m := comparesTwo.FindStringSubmatch(r.question); m != nil {
-		phrase, operator = comparesBy(m[2])
-		return m[1], m[3], phrase, operator
-	}
-	if m := measuresTwo.FindStringSubmatch(r.question); m != nil {
-		_, operator = comparesBy(m[3])
-		return m[2], m[4], m[1], operator
-	}
-	if m := ownsMore.FindStringSubmatch(r.question); m != nil {
-		_, operator = comparesBy(m[2])
-		return m[1], m[4], m[3], operator
+	for _, form := range comparisons {
+		m := form.FindStringSubmatch(r.question)
+		if m == nil {
+			continue
+		}
+		phrase, operator = comparesBy(m[form.SubexpIndex("more")])
+		if i := form.SubexpIndex("measure"); i >= 0 {
+			phrase = m[i]
+		}
+		return m[form.SubexpIndex("one")], m[form.SubexpIndex("other")], phrase, operator
 	}
 	return "", "", "", 0
 }
@@ -263,7 +289,7 @@ var (
 		`\p{Ll}{0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*(?:\s+(?:(?:of|the|and|de|la|for|to|in|on|a|` +
 		`an)\s+){0,2}[\p{Lu}\d][\p{L}\d'’.\-–&!]*)*)`
 	// asksOfName begins a question of yes or no about a name.
-	asksOfName = `^` + auxiliary + `\s+(?:the\s+)?(` + properName + `)\s+`
+	asksOfName = `^` + auxiliary + `\s+(?:the\s+)?(?P<one>` + properName + `)\s+`
 	// choice is "A or B" in capitals.
 	choice = regexp.MustCompile(`(?:^` + auxiliary + `\s+)?(?:the\s+)?(` + properName + `)\s+or\s+(?:the\s+)?(` +
 		properName + `)`)

@@ -58,6 +58,12 @@ func (r *repairer) dropInvented() {
 		if name == "" {
 			name = c.GetExclude().GetEnd().GetEntity()
 		}
+		if v := c.GetCondition(); v.GetValue() != "" && !strings.Contains(question, kgtext.Fold(v.GetValue())) &&
+			r.ranksBy(r.phraseOf(v.GetVariable())) {
+			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
+				"the question asks for the best by it, and has no "+v.GetValue())
+			continue
+		}
 		if name != "" && !isType && !inQuestion(name) {
 			place, word := r.openPlace(), r.adjectiveOf(name)
 			if c.GetMatch() == nil || place == "" && word == "" {
@@ -78,6 +84,13 @@ func (r *repairer) dropInvented() {
 	if len(kept) > 0 {
 		r.plan.Clauses = kept
 	}
+}
+
+// ranksBy reports whether the plan ranks by an attribute.
+func (r *repairer) ranksBy(phrase string) bool {
+	return phrase != "" && slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetRank() != nil && r.phraseOf(c.GetRank().GetVariable()) == phrase
+	})
 }
 
 // describeFlag makes what a draft says yes to a kind, unless the question does: of "which plants get aphids"

@@ -36,7 +36,7 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if rows := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(rows) > 0 &&
-		!x.bindsElsewhere(at, p.GetStart().GetVariable()) {
+		!x.bindsElsewhere(at, p.GetStart().GetVariable()) && !x.hasKind(p.GetStart().GetVariable()) {
 		// In a table the things are its rows.
 		out := proto.CloneOf(p)
 		out.Steps = rows[0].GetSteps()
@@ -92,6 +92,17 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	}
 	x.add(p, best, links, false)
 	return ""
+}
+
+// hasKind reports whether the knowledge graph has a kind that the draft says of a variable.
+func (x *alignment) hasKind(variable string) bool {
+	for i, c := range x.draft.GetClauses() {
+		if p := c.GetMatch(); p.GetStart().GetVariable() == variable && kgtext.DescribeRelation(p) == typeRelation &&
+			len(x.patterns[i].GetCandidates()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isWhere reports whether a variable is where something is, which is a place of any kind.

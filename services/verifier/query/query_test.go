@@ -205,6 +205,28 @@ func TestAKindInTheNamesOfThingsNeedsNoType(t *testing.T) {
 	}
 }
 
+func TestACountIsNotWhatOthersHaveANumberOf(t *testing.T) {
+	t.Parallel()
+	employer := candidate("employer", .75, .48, func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse = true })
+	for _, c := range []struct {
+		elsewhere string
+		doubted   bool
+	}{
+		{"number of employees", true}, {"employeeCount", true}, {"employer", false}, {"number of floors", false},
+	} {
+		got := query.New(query.DefaultConfig()).Align("How many employees does Corvus have?", &graphv1.QueryPlan{
+			Clauses: []*graphv1.QueryClause{match(entity("Corvus"), "employees", variable("employees"))},
+			Result: &graphv1.QueryResult{Variable: "employees",
+				Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT}},
+			[]*graphv1.TermCandidates{{Name: "Corvus", Links: []*graphv1.EntityLink{link("Corvus", exact, 1)}}},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{employer},
+				Elsewhere: []*graphv1.RelationCandidate{candidate(c.elsewhere, .8, .5)}}})
+		if got.Plan == nil || (got.Reason != "") != c.doubted {
+			t.Errorf("%s: got %v, reason %q", c.elsewhere, got.Plan, got.Reason)
+		}
+	}
+}
+
 func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 	t.Parallel()
 	opened, closed := candidate("opened", .3, .1, numbers), candidate("closed", .3, .1, numbers)
@@ -226,7 +248,7 @@ func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 			[]*graphv1.RelationCandidate{rooms, built}, true},
 		{"not by one of something else", "year joined",
 			[]*graphv1.RelationCandidate{born}, false},
-		{"nor by an end", "date", []*graphv1.RelationCandidate{closed, opened}, false},
+		{"although an end is nearer", "date", []*graphv1.RelationCandidate{closed, opened}, true},
 		{"of an age by the birth", "age", []*graphv1.RelationCandidate{rooms, born}, true},
 		{"by when it was installed", "date created", []*graphv1.RelationCandidate{rooms, installed}, true},
 		{"not surely by the only date", "date created", []*graphv1.RelationCandidate{rooms, checked}, false},

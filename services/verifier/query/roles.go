@@ -211,6 +211,9 @@ func (x *alignment) checkSort() {
 // countedForm is "how many office chairs were ordered".
 var countedForm = regexp.MustCompile(`(?i)^how many (\p{Ll}[\p{Ll} -]*?) (?:are|were|is|was|did|does|do|have|has)\b`)
 
+// saysCount are words of a relation to how many there are.
+var saysCount = regexp.MustCompile(`(?i)\b(?:number|count)\b`)
+
 // checkCounted doubts a count of what has the things that the question counts: of orders of office chairs, not of
 // chairs.
 func (x *alignment) checkCounted() {
@@ -225,6 +228,15 @@ func (x *alignment) checkCounted() {
 		}
 		if lead := kgtext.FindLead(relationOf(best)); lead != "" && countsEnd && !kgtext.SharesWord(lead, x.question) {
 			x.doubt(fmt.Sprintf("%q says one who is before others, and the plan counts all", relationOf(best)))
+		}
+		if p.GetStart().GetVariable() != v && p.GetEnd().GetVariable() != v {
+			continue
+		}
+		for _, c := range x.patterns[i].GetElsewhere() {
+			if r := relationOf(c); saysCount.MatchString(kgtext.SplitIdentifiers(r)) &&
+				kgtext.SharesWord(kgtext.DescribeRelation(p), r) && r != relationOf(best) {
+				x.doubt(fmt.Sprintf("other things have %q, and the plan counts what this one has", r))
+			}
 		}
 	}
 	m := countedForm.FindStringSubmatch(x.question)
@@ -359,7 +371,7 @@ func saysBeginning(relation string) bool {
 
 // beginnings are words of relations to when something began, of which it is old, or went on.
 const beginnings = `founded|established|opened|birth|born|inception|launched|installed|commissioned|introduced|` +
-	`created|enacted|manufactured`
+	`created|enacted|manufactured|appeared|debut|premiered|published|released|first release`
 
 var beginsForm = regexp.MustCompile(`(?i)\b(?:built|` + beginnings + `)\b`)
 

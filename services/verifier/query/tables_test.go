@@ -25,7 +25,10 @@ func examples(objects ...string) func(*graphv1.RelationCandidate) {
 // Plans about the rows of a table, by what its columns are.
 func TestPlansAboutTheRowsOfATable(t *testing.T) {
 	t.Parallel()
-	const less = graphv1.QueryOperator_QUERY_OPERATOR_LESS
+	const (
+		less = graphv1.QueryOperator_QUERY_OPERATOR_LESS
+		more = graphv1.QueryOperator_QUERY_OPERATOR_GREATER
+	)
 	orla := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
 	overRows := func(c *graphv1.RelationCandidate) {
 		c.Steps = []*graphv1.RelationStep{{Relation: "club", Inverse: true}, {Relation: "captain"}}
@@ -83,6 +86,16 @@ func TestPlansAboutTheRowsOfATable(t *testing.T) {
 		{"a relation in the unit of the question", "which dishes take less than 30 minutes", minutes, "dish", nil,
 			[]*graphv1.PatternCandidates{found(0, candidate("prep (min)", .3, .3, numbers))},
 			"?dish prep (min) → ?time; ?time < 30 minutes; ?dish", true},
+		{"older than a year is before it", "which wines are older than 2016", []*graphv1.QueryClause{
+			match(variable("wine"), "age", variable("age")), condition("age", more, "2016")}, "wine", nil,
+			[]*graphv1.PatternCandidates{found(0, candidate("vintage", .9, .9, numbers))},
+			"?wine vintage → ?age; ?age < 2016; ?wine", true},
+		{"a kind that nothing is of is not that of the rows beside one that they are of", "which dry wines are there",
+			[]*graphv1.QueryClause{match(variable("wine"), "type", entity("dry")),
+				match(variable("wine"), "type", entity("wine"))}, "wine",
+			[]*graphv1.TermCandidates{{Name: "wine", Links: []*graphv1.EntityLink{link("wine", exact, 1)}}},
+			[]*graphv1.PatternCandidates{{Elsewhere: []*graphv1.RelationCandidate{candidate("price", 0, 0)}},
+				found(1, candidate("instance of", .9, .9))}, "?wine instance of → wine; ?wine", false},
 		{"and one in another unit", "which dishes take less than 30 minutes", minutes, "dish", nil,
 			[]*graphv1.PatternCandidates{found(0, candidate("weight (kg)", .3, .3, numbers))},
 			"?dish weight (kg) → ?time; ?time < 30 minutes; ?dish", false},

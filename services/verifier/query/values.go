@@ -374,7 +374,8 @@ func (x *alignment) turnAges() {
 		} else if bound := x.ends[rank.GetVariable()]; bound != nil && !rank.GetCount() && rank.GetDescending() &&
 			isRank(relationOf(bound)) && asksTop.MatchString(x.question) {
 			rank.Descending, reason = false, "the top has the least number"
-		} else if cond := c.GetCondition(); x.turned[cond.GetVariable()] && cond.GetOtherVariable() != "" {
+		} else if cond := c.GetCondition(); x.turned[cond.GetVariable()] &&
+			(cond.GetOtherVariable() != "" || fourDigits.MatchString(cond.GetValue())) { // a year, and no age
 			cond.Operator = turnedOperator(cond.GetOperator())
 		}
 		if after := kgtext.DescribeClause(c); after != before {
