@@ -101,25 +101,17 @@ func isGeneric(kind string) bool {
 func (b *builder) root(c call) string {
 	kind := strings.ToLower(splitWords(c.name))
 	v := b.variable(kind)
-	var names []string
+	var names, best []string
 	var rest []argument
-	var ranks []func() // by what the draft says is best
-	addRank := func(phrase, word string) {
-		ranks = append(ranks, func() { b.rank(v, phrase, isMost(word)) })
-	}
 	for _, a := range c.args {
 		name := strings.ToLower(splitWords(a.name))
 		if !a.negated && a.value.isLiteral() && (name == "" || name == "name" || name == "title" || name == "names") &&
 			!(name == "" && (startsWithDigit(a.value.text) && len(rest) > 0 || isOperatorWord(a.value.text))) {
-			if text, word := clean(a.value.text), strings.ToLower(a.value.text); bestWord(word) != "" {
-				addRank(bestWord(word), word)
+			if text := clean(a.value.text); bestWord(strings.ToLower(text)) != "" {
+				best = append(best, strings.ToLower(text))
 			} else if text != "" && !strings.EqualFold(text, kind) {
 				names = append(names, text)
 			}
-			continue
-		}
-		if word := strings.ToLower(a.value.text); !a.negated && a.value.isLiteral() && isExtreme(word) {
-			addRank(name, word)
 			continue
 		}
 		rest = append(rest, a)
@@ -130,8 +122,8 @@ func (b *builder) root(c call) string {
 		b.add(matchClause(newPattern(v, TypeRelation, entityTerm(kind))))
 	}
 	b.choose(v, rest)
-	for _, rank := range ranks {
-		rank()
+	for _, word := range best {
+		b.rank(v, bestWord(word), isMost(word))
 	}
 	return v
 }

@@ -100,10 +100,9 @@ func isPlaceWord(word string) bool {
 	return false
 }
 
-// isExtreme reports whether a value is the greatest or the least of its kind, which no time is: a rating="best".
-func isExtreme(value string) bool {
-	by := bestWord(value)
-	return value == "best" || value == "worst" || by != "" && by != "date"
+// isGrade reports whether a value is the best or the worst of whatever has it.
+func isGrade(value string) bool {
+	return strings.EqualFold(value, "best") || strings.EqualFold(value, "worst")
 }
 
 // isMost reports whether a superlative asks for the greatest.

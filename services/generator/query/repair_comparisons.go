@@ -225,8 +225,8 @@ func (r *repairer) readCounts() {
 var comparisons = []*regexp.Regexp{
 	regexp.MustCompile(asksOfName + `(?P<more>\p{Ll}{2,}er)\s+than\s+(?:the\s+)?(?P<other>` + properName +
 		`)\s*\?*$`),
-	regexp.MustCompile(`^` + auxiliary + ` the (?P<measure>(?:\p{Ll}+ ){0,2}\p{Ll}+) of (?:the )?(?P<one>` + properName +
-		`) (?P<more>\p{Ll}{2,}er) than (?:that|the one) of (?:the )?(?P<other>` + properName + `)\s*\?*$`),
+	regexp.MustCompile(`^` + auxiliary + ` the (?P<measure>(?:\p{Ll}+ ){0,2}\p{Ll}+) of (?:the )?(?P<one>` +
+		properName + `) (?P<more>\p{Ll}{2,}er) than (?:that|the one) of (?:the )?(?P<other>` + properName + `)\s*\?*$`),
 	regexp.MustCompile(asksOfName + `have an? (?P<more>\p{Ll}{2,}er) (?P<measure>(?:\p{Ll}+ ){0,2}\p{Ll}+) than ` +
 		`(?:the )?(?P<other>` + properName + `)\s*\?*$`),
 }
