@@ -148,6 +148,9 @@ func showProposal(d *dialogue, name string, p *table.Proposal, columns *retrieve
 	}
 	if kind := table.KindOf(name, columns.GetRows(), columns.GetSubject(), columns.GetName()); kind != "" {
 		key += fmt.Sprintf(", an instance of %q", kind)
+		if other := p.OtherKind(kind); other != "" && columns.GetRows() == "" {
+			key += fmt.Sprintf(" and %q", other)
+		}
 	}
 	d.say("%s: %s; %s", show.Line(name, 60), rows, show.Line(key, 120))
 	for _, c := range p.Columns[:min(len(p.Columns), maxShown)] {

@@ -187,8 +187,8 @@ type table struct {
 	// rows names the rows, which row counts.
 	rows string
 	row  int
-	// kind is what the rows are, empty if the table does not say.
-	kind string
+	// kind is what the rows are, empty if the table does not say, and otherKind what they are besides.
+	kind, otherKind string
 	// codes is the relation of a row's entity to its code, if it has a name.
 	codes string
 
@@ -382,6 +382,9 @@ func (t *table) useColumnsAsRelations(file string, headings []string) error {
 	case t.object < 0:
 		t.kind = KindOf(file, headings[t.subject])
 	}
+	if t.subject >= 0 {
+		t.otherKind = otherKindOf(file, t.kind, headings)
+	}
 	if len(t.names) > 0 && t.subject >= 0 {
 		code, err := source.NormalizeName("heading", headings[t.subject])
 		if err != nil {
@@ -448,8 +451,11 @@ func (t *table) readRow(row []string, to source.Sink) error {
 			filled = true
 		}
 	}
-	if t.kind != "" && filled {
-		s.Relation, s.Object, s.Validity = kindRelation, source.Term{Key: t.kind}, store.Validity{}
+	for _, kind := range []string{t.kind, t.otherKind} {
+		s.Relation, s.Object, s.Validity = kindRelation, source.Term{Key: kind}, store.Validity{}
+		if kind == "" || !filled {
+			continue
+		}
 		if err := to.Statement(s); err != nil {
 			return err
 		}

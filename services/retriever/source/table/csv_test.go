@@ -450,6 +450,27 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
+func TestRowsAreWhatTheirFileIsCalledBesideTheirHeading(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, heading string
+		want          []string
+	}{
+		{"cars.csv", "model", []string{"Nova | instance of | model", "Nova | instance of | car"}},
+		{"models.csv", "model", []string{"Nova | instance of | model"}},
+		{"cars.csv", "car model", []string{"Nova | instance of | car model"}},
+		{"prices.csv", "model", []string{"Nova | instance of | model"}},
+		{"garage.csv", "model", []string{"Nova | instance of | model"}},
+	} {
+		sink := &sourcetest.Sink{}
+		in := source.Input{Name: c.file, Reader: strings.NewReader(c.heading + ",price\nNova,9\n")}
+		if _, err := table.ReadCSV(t.Context(), in, sink, table.Columns{Subject: c.heading}); err != nil {
+			t.Fatal(err)
+		}
+		sourcetest.Equal(t, c.file+" of "+c.heading, sink.Facts, append(c.want, "Nova | price | 9 (number)"))
+	}
+}
+
 func TestTheNameOfAFileSaysWhatItsRowsAre(t *testing.T) {
 	t.Parallel()
 	sink := &sourcetest.Sink{}

@@ -39,6 +39,17 @@ func KindOf(file string, headings ...string) string {
 	return ofFile
 }
 
+// otherKindOf returns what the name of a file says that its rows are, beside the kind that a heading says: cars.csv has
+// a column "model". It is empty if that is the same, or the noun of a column: prices.csv has one of prices.
+func otherKindOf(file, kind string, headings []string) string {
+	ofFile := kindOfFile(file)
+	isSaid := func(heading string) bool { return kgtext.SharesWord(ofFile, heading) }
+	if kind == "" || kgtext.SharesWord(ofFile, kind) || slices.ContainsFunc(headings, isSaid) {
+		return ""
+	}
+	return ofFile
+}
+
 // abbreviates reports whether a word is short for another, of which it has some letters: "appt" for "appointment".
 func abbreviates(short, word string) bool {
 	letters := regexp.MustCompile("^" + strings.Join(strings.Split(short, ""), ".*"))

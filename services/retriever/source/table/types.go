@@ -270,6 +270,16 @@ type Proposal struct {
 	file string
 }
 
+// OtherKind returns what the rows are besides a kind that a heading says, by the name of the file; empty for nothing
+// else.
+func (p *Proposal) OtherKind(kind string) string {
+	var headings []string
+	for _, c := range p.Columns {
+		headings = append(headings, c.Heading)
+	}
+	return otherKindOf(p.file, kind, headings)
+}
+
 // Propose looks at the first rows of a table, unpacked, of which in may be a head. key is the caller's
 // choice; empty leaves it open.
 func Propose(file string, in io.Reader, separator rune, key string) (Proposal, error) {
