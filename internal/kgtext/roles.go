@@ -49,6 +49,12 @@ var roles = readRoles(map[string]map[string]string{
 		"formation":    "formation formed foundation founded founding established",
 		"headquarters": "headquarters headquarter headquartered",
 	},
+	"span": {
+		"introduction": "introduced introduction launched launch commissioned",
+		"opening":      "opened",
+		"end": "discontinued discontinuation closed closure dissolved dissolution abolished demolished " +
+			"decommissioned",
+	},
 	"outcome": {
 		"winner": "winner winners won win wins winning victor champion champions",
 		"loser":  "loser losers lost lose loses losing",

@@ -32,6 +32,8 @@ func TestOtherRole(t *testing.T) {
 		{"the same measure", "How tall is Anna Lind?", "elevation", ""},
 		{"who made what somebody designed", "Who designed the Anna Lind?", "manufacturer", "maker"},
 		{"who designed what somebody built", "Who built the Anna Lind?", "architect", ""},
+		{"when it ended by when it began", "When was the Anna Lind discontinued?", "year introduced", "introduction"},
+		{"when it began in another word", "When was the Anna Lind launched?", "year introduced", ""},
 		{"who lost what somebody won", "Who won the Anna Lind?", "LOSER", "loser"},
 		{"who came second", "Who won the Anna Lind?", "runner-up", "loser"},
 		{"what somebody won", "What did Anna Lind win?", "award won", ""},
