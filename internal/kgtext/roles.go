@@ -430,9 +430,14 @@ func TurnsRole(question string, step *graphv1.RelationStep) bool {
 		return false
 	}
 	relation, isTurned := strings.CutPrefix(lastRelation(step.GetRelation()), InverseOf)
-	isRole := func(w string) bool { return IsRole(w) && beginAlike(w, Fold(asked[1])) }
+	isRole := func(w string) bool {
+		return (IsRole(w) || verbalRole.MatchString(w)) && beginAlike(w, Fold(asked[1]))
+	}
 	return isTurned != step.GetInverse() && slices.ContainsFunc(contentWords(relation), isRole)
 }
+
+// verbalRole is a noun for who does something that is the verb too, so that no ending tells.
+var verbalRole = regexp.MustCompile(`^(?:coach|captain|host|guide|judge|pilot|chair|referee)$`)
 
 // ActsFrom reports whether a question is for what acts on a topic entity or, if isActing, for what that acts on: "which
 // rivers flow into A", "where does A flow".
