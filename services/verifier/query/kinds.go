@@ -94,11 +94,13 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	return ""
 }
 
-// hasKind reports whether the knowledge graph has a kind that the draft says of a variable.
-func (x *alignment) hasKind(variable string) bool {
+// hasKind reports whether the knowledge graph has a kind that the draft says of a variable, of some if there are any.
+func (x *alignment) hasKind(variable string, of ...string) bool {
 	for i, c := range x.draft.GetClauses() {
-		if p := c.GetMatch(); p.GetStart().GetVariable() == variable && kgtext.DescribeRelation(p) == typeRelation &&
-			len(x.patterns[i].GetCandidates()) > 0 {
+		p := c.GetMatch()
+		isSuch := func(kind string) bool { return kgtext.SameNoun(kind, p.GetEnd().GetEntity()) }
+		if p.GetStart().GetVariable() == variable && kgtext.DescribeRelation(p) == typeRelation &&
+			len(x.patterns[i].GetCandidates()) > 0 && (of == nil || slices.ContainsFunc(of, isSuch)) {
 			return true
 		}
 	}

@@ -319,7 +319,8 @@ func (x *alignment) countsShared(p *graphv1.QueryPattern, best *graphv1.Relation
 	return true
 }
 
-// askColumn makes the column of a kind the answer, where rows of a table would be.
+// askColumn makes the column of a kind the answer, where rows of a table would be, unless these are asked for: "which
+// models have been discontinued".
 func (x *alignment) askColumn() {
 	result := x.plan.GetResult()
 	if v := x.columns[result.GetGroupBy()]; v != "" {
@@ -331,7 +332,9 @@ func (x *alignment) askColumn() {
 	}
 	v := x.columns[result.GetVariable()]
 	counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
-	if v == "" || !counts && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+	asked := kgtext.AskedKinds(x.question)
+	if v == "" || !counts && result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
+		asked != nil && x.hasKind(result.GetVariable(), asked...) {
 		return
 	}
 	before := kgtext.DescribeResult(result)

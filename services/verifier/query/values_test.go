@@ -23,7 +23,8 @@ func TestAlignValues(t *testing.T) {
 	)
 	inverse := func(c *graphv1.RelationCandidate) { c.Steps[0].Inverse = true }
 	orla := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}},
-		{Name: "Tessen", Links: []*graphv1.EntityLink{link("Tessen", exact, 1)}}}
+		{Name: "Tessen", Links: []*graphv1.EntityLink{link("Tessen", exact, 1)}},
+		{Name: "model", Links: []*graphv1.EntityLink{link("model", exact, 1)}}}
 	for _, c := range []struct {
 		name, question string
 		clauses        []*graphv1.QueryClause
@@ -37,6 +38,12 @@ func TestAlignValues(t *testing.T) {
 			{Elsewhere: []*graphv1.RelationCandidate{candidate("Song", 0, 0)}},
 			{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("Points", .9, .6, numbers)}}},
 			"?song Song → ?one1; ?song Points → ?points; least ?points; ?one1"},
+		{"rows that are asked for by their kind are not the column", "which models are discontinued",
+			[]*graphv1.QueryClause{match(variable("model"), "type", entity("model")),
+				match(variable("model"), "type", entity("discontinued"))}, &graphv1.QueryResult{Variable: "model"},
+			[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{candidate("instance of", .9, .9)}},
+				{Clause: 1, Elsewhere: []*graphv1.RelationCandidate{candidate("discontinued", 0, 0)}}},
+			"?model instance of → model; ?model discontinued → ?one1; ?model"},
 		{"the column of a named row is its cell", "which jockey rode Orla", []*graphv1.QueryClause{
 			match(variable("jockey"), "type", entity("jockey")), match(variable("jockey"), "rode", entity("Orla"))},
 			&graphv1.QueryResult{Variable: "jockey"}, []*graphv1.PatternCandidates{
