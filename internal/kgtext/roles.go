@@ -433,7 +433,8 @@ func TurnsRole(question string, step *graphv1.RelationStep) bool {
 	isRole := func(w string) bool {
 		return (IsRole(w) || verbalRole.MatchString(w)) && beginAlike(w, Fold(asked[1]))
 	}
-	return isTurned != step.GetInverse() && slices.ContainsFunc(contentWords(relation), isRole)
+	saysSubject := strings.HasSuffix(Fold(VerbaliseRelation(relation)), " of") // the captain of A
+	return (isTurned != step.GetInverse()) != saysSubject && slices.ContainsFunc(contentWords(relation), isRole)
 }
 
 // verbalRole is a noun for who does something that is the verb too, so that no ending tells.
