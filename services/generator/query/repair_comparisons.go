@@ -54,30 +54,34 @@ func (r *repairer) dropComparatives() {
 		}
 		return true
 	})
-	addModifier(r.plan, modified, modifiers, kindOf(modified))
+	if c := addModifier(r.plan, modified, modifiers, kindOf(modified)); c != nil {
+		r.edit(graphv1.EditKind_EDIT_KIND_ADD, "", kgtext.DescribeClause(c), "the question says which")
+	}
 }
 
 // addModifier adds what stands before a kind that was taken for a name, compares nothing, and is said nowhere else in
-// the plan: the red of "red wine", and the Spanish of "Spanish wines".
-func addModifier(plan *graphv1.QueryPlan, variable string, names []string, kind string) {
+// the plan: the red of "red wine", and the Spanish of "Spanish wines". It returns nil if it adds nothing.
+func addModifier(plan *graphv1.QueryPlan, variable string, names []string, kind string) *graphv1.QueryClause {
 	if len(names) != 1 || len(plan.GetClauses()) >= maxClauses {
-		return
+		return nil
 	}
 	words := strings.Fields(names[0])
 	if len(words) < 2 || !kgtext.SameNoun(strings.ToLower(words[len(words)-1]), kind) {
-		return
+		return nil
 	}
 	words = slices.DeleteFunc(words[:len(words)-1], func(w string) bool {
 		return comparative.MatchString(w) || superlative.MatchString(w)
 	})
 	modifier, relation := strings.Join(words, " "), TypeRelation
 	if modifier == "" || kgtext.SharesWord(modifier, strings.Join(kgtext.DescribePlan(plan), " ")) {
-		return
+		return nil
 	}
 	if modifier != strings.ToLower(modifier) {
 		relation = "in"
 	}
-	plan.Clauses = slices.Insert(plan.Clauses, 0, matchClause(newPattern(variable, relation, entityTerm(modifier))))
+	c := matchClause(newPattern(variable, relation, entityTerm(modifier)))
+	plan.Clauses = slices.Insert(plan.Clauses, 0, c)
+	return c
 }
 
 // isNoName reports whether words of a question in mixed case are no name: they have no capital, nor has the question

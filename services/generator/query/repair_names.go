@@ -58,8 +58,8 @@ func (r *repairer) dropInvented() {
 		if name == "" {
 			name = c.GetExclude().GetEnd().GetEntity()
 		}
-		if v := c.GetCondition(); v.GetValue() != "" && !strings.Contains(question, kgtext.Fold(v.GetValue())) &&
-			r.ranksBy(r.phraseOf(v.GetVariable())) {
+		if v := c.GetCondition(); v.GetOperator() == equal && v.GetValue() != "" &&
+			!strings.Contains(question, kgtext.Fold(v.GetValue())) && r.ranksBy(r.phraseOf(v.GetVariable())) {
 			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
 				"the question asks for the best by it, and has no "+v.GetValue())
 			continue

@@ -364,9 +364,10 @@ func (x *alignment) withoutNames() string {
 	return question
 }
 
-// saysBeginning reports whether a relation says when something began, by which it is old.
+// saysBeginning reports whether a relation says when something began, by which it is old, and not by whom.
 func saysBeginning(relation string) bool {
-	return beginsForm.MatchString(kgtext.SplitIdentifiers(relation))
+	words := kgtext.SplitIdentifiers(relation)
+	return beginsForm.MatchString(words) && !strings.HasSuffix(strings.ToLower(words), " by")
 }
 
 // beginnings are words of relations to when something began, of which it is old, or went on.
