@@ -71,27 +71,34 @@ func (r *repairer) groupEach() {
 
 // meanForm is "what is the average price of the books", of what the question names nothing of but a place.
 var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the (?:average|mean|total|combined) ` +
-	`(\p{Ll}[\p{Ll} -]*?)(?: (?:of|for) (?:all )?(?:the )?(\p{Ll}+))?(?: (?:in|at) (?:the )?(\p{L}.*?))?\W*$`)
+	`(\p{Ll}[\p{Ll} -]*?)(?: (?:of|for) (?:all )?(?:the )?(\p{Ll}+ )??(\p{Ll}+))?` +
+	`(?: (?:in|at) (?:the )?(\p{L}.*?))?\W*$`)
 
 // readMean computes over all things, or those in a place, what the question has the words of, where the draft takes a
-// word for a name or a kind: "what is the average ticket price" of Ticket(price).average(), and the average salary in A
-// of Salary(department="A").average().
+// word for a name or a kind: "what is the average ticket price" of Ticket(price).average(), the average salary in A
+// of Salary(department="A").average(), and the average price of the red wines of Wine(price="average").
 func (r *repairer) readMean() {
 	m := meanForm.FindStringSubmatch(r.question)
 	isName := func(c *graphv1.QueryClause) bool { return c.GetValues() != nil }
-	isKind := m != nil && strings.EqualFold(typeOf(r.plan.GetClauses()[0]), m[1]) // Salary().average()
-	isDrafted := isKind || m != nil && m[3] == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
+	kind := typeOf(r.plan.GetClauses()[0])
+	isKind := m != nil && strings.EqualFold(kind, m[1]) // Salary().average()
+	isDrafted := isKind || m != nil && m[4] == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
+	if m != nil && m[2] != "" {
+		isDrafted = r.plan.GetResult().GetFunction() == 0 && kgtext.SameNoun(kind, m[3])
+	}
 	if group, _ := r.findGroup(); group != "" || !isDrafted {
 		return
 	}
 	before := r.describePlan()
 	b := newBuilder()
-	v := b.variable(cmp.Or(kgtext.Singular(m[2]), "thing"))
-	if m[2] != "" {
-		b.pattern(v, TypeRelation, entityTerm(kgtext.Singular(m[2])), false)
+	v := b.variable(cmp.Or(kgtext.Singular(m[3]), "thing"))
+	for _, kind := range []string{kgtext.Singular(m[3]), strings.TrimSpace(m[2])} {
+		if kind != "" {
+			b.pattern(v, TypeRelation, entityTerm(kind), false)
+		}
 	}
-	if m[3] != "" {
-		b.pattern(v, "in", entityTerm(m[3]), false)
+	if m[4] != "" {
+		b.pattern(v, "in", entityTerm(m[4]), false)
 	}
 	function := graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
 	if !meanQuestion.MatchString(r.question) {
