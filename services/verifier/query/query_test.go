@@ -251,7 +251,7 @@ func TestTheOldestIsWhatBeganFirst(t *testing.T) {
 		{"although an end is nearer", "date", []*graphv1.RelationCandidate{closed, opened}, true},
 		{"of an age by the birth", "age", []*graphv1.RelationCandidate{rooms, born}, true},
 		{"by when it was installed", "date created", []*graphv1.RelationCandidate{rooms, installed}, true},
-		{"whoever published it", "date", []*graphv1.RelationCandidate{candidate("published by", .4, .3), founded}, true},
+		{"whoever made it", "date", []*graphv1.RelationCandidate{candidate("published by", .4, .3), founded}, true},
 		{"not surely by the only date", "date created", []*graphv1.RelationCandidate{rooms, checked}, false},
 	} {
 		got := query.New(query.DefaultConfig()).Align("which line is the oldest", &graphv1.QueryPlan{
