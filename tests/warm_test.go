@@ -12,7 +12,7 @@ import (
 // seconds, and nothing else tells.
 func TestEveryPromptOfADefaultMethodBeginsWithAWarmedPrefix(t *testing.T) {
 	model := askedByAll(t)
-	m := start(t, options{model: model})
+	m, prefixes := start(t, options{model: model}), mesh.Prefixes()
 	for _, method := range []string{"pg-akv", "ger", "query", "auto"} {
 		before := len(model.Requests())
 		m.ask(t, asking(method))
@@ -21,7 +21,7 @@ func TestEveryPromptOfADefaultMethodBeginsWithAWarmedPrefix(t *testing.T) {
 			t.Errorf("%s asked the model nothing", method)
 		}
 		for _, r := range requests {
-			if !slices.ContainsFunc(mesh.Prefixes(), func(prefix []llm.Message) bool {
+			if !slices.ContainsFunc(prefixes, func(prefix []llm.Message) bool {
 				return len(prefix) < len(r.Messages) && slices.Equal(prefix, r.Messages[:len(prefix)])
 			}) {
 				t.Errorf("%s, %s: no warmed prefix begins %q", method, r.Task, r.Messages[0].Content)

@@ -177,7 +177,7 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (isKind(text, kind) || isKind(firstWord(text), kind) ||
 			isKind(text[strings.LastIndex(text, " ")+1:], kind)) {
 			if text != "" {
-				addModifier(b.plan, v, []string{splitWords(m.args[0].value.text)}, kind)
+				addModifier(b.plan, v, splitWords(m.args[0].value.text))
 			}
 			return v, 0 // the states of a state; of a name it is a relation: the genre of Genre("A")
 		}

@@ -17,8 +17,7 @@ var comparative = regexp.MustCompile(
 
 // dropComparatives removes facts and names such as "first film", which are words of a comparison.
 func (r *repairer) dropComparatives() {
-	modified := ""
-	var modifiers []string
+	modified, described := "", "" // a variable, and what was taken for its name
 	r.plan.Clauses = slices.DeleteFunc(r.plan.Clauses, func(c *graphv1.QueryClause) bool {
 		before := kgtext.DescribeClause(c)
 		if v := c.GetValues(); v != nil {
@@ -29,7 +28,9 @@ func (r *repairer) dropComparatives() {
 				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "this names nothing")
 				if kind := kindOf(v.GetVariable()); !isGeneric(kind) {
 					c.Clause = matchClause(newPattern(v.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
-					modified, modifiers = v.GetVariable(), v.GetEntities()
+					if len(v.GetEntities()) == 1 {
+						modified, described = v.GetVariable(), v.GetEntities()[0]
+					}
 					return false
 				}
 				return len(r.plan.GetClauses()) > 1 || r.lower != r.question
@@ -54,19 +55,17 @@ func (r *repairer) dropComparatives() {
 		}
 		return true
 	})
-	if c := addModifier(r.plan, modified, modifiers, kindOf(modified)); c != nil {
+	if c := addModifier(r.plan, modified, described); c != nil {
 		r.edit(graphv1.EditKind_EDIT_KIND_ADD, "", kgtext.DescribeClause(c), "the question says which")
 	}
 }
 
 // addModifier adds what stands before a kind that was taken for a name, compares nothing, and is said nowhere else in
 // the plan: the red of "red wine", and the Spanish of "Spanish wines". It returns nil if it adds nothing.
-func addModifier(plan *graphv1.QueryPlan, variable string, names []string, kind string) *graphv1.QueryClause {
-	if len(names) != 1 || len(plan.GetClauses()) >= maxClauses {
-		return nil
-	}
-	words := strings.Fields(names[0])
-	if len(words) < 2 || !kgtext.SameNoun(strings.ToLower(words[len(words)-1]), kind) {
+func addModifier(plan *graphv1.QueryPlan, variable, phrase string) *graphv1.QueryClause {
+	words := strings.Fields(phrase)
+	if len(words) < 2 || len(plan.GetClauses()) >= maxClauses ||
+		!kgtext.SameNoun(strings.ToLower(words[len(words)-1]), kindOf(variable)) {
 		return nil
 	}
 	words = slices.DeleteFunc(words[:len(words)-1], func(w string) bool {

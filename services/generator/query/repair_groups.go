@@ -92,9 +92,9 @@ func (r *repairer) readMean() {
 	before := r.describePlan()
 	b := newBuilder()
 	v := b.variable(cmp.Or(kgtext.Singular(m[3]), "thing"))
-	for _, kind := range []string{kgtext.Singular(m[3]), strings.TrimSpace(m[2])} {
-		if kind != "" {
-			b.pattern(v, TypeRelation, entityTerm(kind), false)
+	for _, said := range []string{kgtext.Singular(m[3]), strings.TrimSpace(m[2])} {
+		if said != "" {
+			b.pattern(v, TypeRelation, entityTerm(said), false)
 		}
 	}
 	if m[4] != "" {

@@ -311,13 +311,12 @@ func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidat
 	asksBeginning := x.valued[end] && asksAge.MatchString(x.question) &&
 		(kgtext.IsTime(phrase) || isAge(phrase) && !slices.ContainsFunc(candidates, saysAge)) &&
 		slices.ContainsFunc(candidates, isBeginning)
-	isSaid := slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool {
+	isSaid := asksBeginning && slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool {
 		return c.GetComparable() >= 0.5 && saysBeginning(relationOf(c))
 	})
 	for _, c := range candidates {
-		isTime := !isSaid && (isMoment(c) || kgtext.IsTime(relationOf(c)))
 		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) ||
-			asksBeginning && !isBeginning(c) && !isTime {
+			asksBeginning && !isBeginning(c) && (isSaid || !isMoment(c) && !kgtext.IsTime(relationOf(c))) {
 			continue
 		}
 		return c

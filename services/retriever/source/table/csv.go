@@ -452,10 +452,10 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		}
 	}
 	for _, kind := range []string{t.kind, t.otherKind} {
-		s.Relation, s.Object, s.Validity = kindRelation, source.Term{Key: kind}, store.Validity{}
 		if kind == "" || !filled {
 			continue
 		}
+		s.Relation, s.Object, s.Validity = kindRelation, source.Term{Key: kind}, store.Validity{}
 		if err := to.Statement(s); err != nil {
 			return err
 		}
