@@ -132,10 +132,11 @@ func (p *pages) walk(root uint64) error {
 				if child, err = readBucket(bucket); err != nil {
 					return fmt.Errorf("page %d: %w", id, err)
 				}
+				if child == 0 {
+					continue
+				}
 			}
-			if child != 0 {
-				open = append(open, child)
-			}
+			open = append(open, child)
 		}
 	}
 	return nil

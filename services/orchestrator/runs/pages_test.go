@@ -80,3 +80,24 @@ func TestABucketLeadsToNoPageButOfATree(t *testing.T) {
 		}
 	}
 }
+
+func TestABranchLeadsToNoMetaPage(t *testing.T) {
+	file := makeFile(t)
+	p := &pages{file: bytes.NewReader(file), length: int64(len(file)), used: map[uint64]bool{}}
+	meta, err := p.readMeta()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := file[int64(binary.NativeEndian.Uint64(meta[16:]))*p.size:]
+	binary.NativeEndian.PutUint16(root[8:], branchPage)
+	binary.NativeEndian.PutUint16(root[10:], 1) // element
+	element := root[pageHeader:]
+	binary.NativeEndian.PutUint32(element, pageElement) // where its key begins
+	binary.NativeEndian.PutUint32(element[4:], 0)
+	for id := range uint64(2) {
+		binary.NativeEndian.PutUint64(element[8:], id)
+		if err := checkPages(bytes.NewReader(file), int64(len(file))); !errors.Is(err, errDamaged) {
+			t.Errorf("page %d: %v", id, err)
+		}
+	}
+}
