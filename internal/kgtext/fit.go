@@ -80,7 +80,7 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	asks, own := question, question
 	if before, behind, found := cutName(question, topic); found {
 		asks = before + " " + behind // its name says nothing of what is asked for
-		own = cutKind(ground, before, topic) + " " + behind
+		own = cutKind(ground, before, behind, topic)
 	}
 	isSaid := IsSaid(words, asks) || isInverse && saysOpposite(words, question) || // the father by his child
 		isInverse && liesIn.MatchString(asks) && IsPlace(words)
@@ -143,18 +143,23 @@ func isNamesake(words, question string) bool {
 	return strings.HasSuffix(words, " after") && !FoldWords(question).Mention("after")
 }
 
-// cutKind returns the words before the name of a thing without its kind: of "who teaches class 7B" the class says what
-// 7B is.
-func cutKind(ground *graphv1.GroundGraph, before, name string) string {
-	before = strings.TrimSpace(before)
+// cutKind returns the words before and behind the name of a thing without its kind: of "who teaches class 7B" the class
+// says what 7B is, as in "who heads the Sales department".
+func cutKind(ground *graphv1.GroundGraph, before, behind, name string) string {
+	before, behind = strings.TrimSpace(before), strings.TrimSpace(behind)
 	last := before[strings.LastIndex(before, " ")+1:]
+	next, _, _ := strings.Cut(behind, " ")
 	for _, t := range groundTriples(ground) {
-		if t.GetTriple().GetSubject() == name && IsType(t.GetTriple().GetRelation()) &&
-			SameNoun(Fold(t.GetTriple().GetObject()), last) {
-			return strings.TrimSuffix(before, last)
+		if t.GetTriple().GetSubject() != name || !IsType(t.GetTriple().GetRelation()) {
+			continue
+		}
+		if kind := Fold(t.GetTriple().GetObject()); SameNoun(kind, last) {
+			before = strings.TrimSuffix(before, last)
+		} else if last == "the" && SameNoun(kind, next) {
+			behind = strings.TrimPrefix(behind, next)
 		}
 	}
-	return before
+	return before + " " + behind
 }
 
 // beyondForm is "the line that A is on", of which something else is asked for.

@@ -62,6 +62,8 @@ func TestFindUnfit(t *testing.T) {
 		{"who teaches class 7B", "Ivo Tarn", "class"}, // the kind of 7B, where another relation is asked for
 		{"who teaches class 7B", "Mara Vell", ""},
 		{"who is in class 7B", "Ivo Tarn", ""},
+		{"who is the lead of the Osprey team", "Petra Holm", "team"},
+		{"who is in the Osprey team", "Petra Holm", ""},
 		{"which students are in the class 7B", "Ivo Tarn", ""},
 		{"who is in team Osprey", "Petra Holm", ""},
 		{"who is the lead of team Osprey", "Petra Holm", "team"},

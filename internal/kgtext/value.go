@@ -118,8 +118,34 @@ var ordinalSuffix = regexp.MustCompile(`^(?:st|nd|rd|th)\b`)
 // maxUnitWords is the maximum number of words of a unit: "cubic metre per second".
 const maxUnitWords = 4
 
-// ParseQuantity parses a number with or without a unit.
+// durationPattern is a duration as schema.org and XML Schema write it: "PT1H10M".
+var durationPattern = regexp.MustCompile(`^P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$`)
+
+// parseDuration parses such a duration into minutes.
+func parseDuration(s string) (Quantity, bool) {
+	text := strings.Replace(strings.TrimPrefix(s, "P"), "T", "", 1)
+	if text == "" || !durationPattern.MatchString(s) {
+		return Quantity{}, false
+	}
+	q := Quantity{Unit: "minute"}
+	minutes := map[byte]float64{'D': 24 * 60, 'H': 60, 'M': 1, 'S': 1.0 / 60}
+	for text != "" {
+		end := strings.IndexAny(text, "DHMS")
+		n, err := strconv.ParseFloat(text[:end], 64)
+		if err != nil {
+			return Quantity{}, false
+		}
+		q.Number += n * minutes[text[end]]
+		text = text[end+1:]
+	}
+	return q, true
+}
+
+// ParseQuantity parses a number with or without a unit, or a duration.
 func ParseQuantity(s string) (Quantity, bool) {
+	if q, isDuration := parseDuration(s); isDuration {
+		return q, true
+	}
 	m := quantityPattern.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s)))
 	if m == nil {
 		return Quantity{}, false

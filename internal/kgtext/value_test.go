@@ -64,6 +64,9 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		"82350 square kilometre":               {82350, "square kilometre"},
 		"about 3.5 million":                    {3.5e6, ""},
 		"30 min":                               {30, "minute"},
+		"PT1H10M":                              {70, "minute"},
+		"P1DT30S":                              {1440.5, "minute"},
+		"PT0M":                                 {0, "minute"},
 		"20 mg":                                {20, "milligram"},
 		"-7.5 degrees":                         {-7.5, "degree"},
 		"6e3 metres":                           {6000, "metre"},
@@ -86,7 +89,7 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "20th Century Fox", "7 wonders of the ancient world", "Apollo 11",
-		"1,2,3 or 4 of them"} {
+		"1,2,3 or 4 of them", "P", "PT", "P12", "PTM", "P1Y"} {
 		if got, ok := kgtext.ParseQuantity(text); ok {
 			t.Errorf("%q is read as the quantity %+v", text, got)
 		}
@@ -155,7 +158,7 @@ func TestANameStandsForAnObjectThatSaysMore(t *testing.T) {
 }
 
 func FuzzValues(f *testing.F) {
-	for _, s := range []string{"1956-07-04", "4th of July 1956", "82,350 km²", "٣", "1e999", "-", "+0000"} {
+	for _, s := range []string{"1956-07-04", "4th of July 1956", "82,350 km²", "٣", "1e999", "-", "+0000", "PT1H10M"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

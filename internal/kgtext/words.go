@@ -71,7 +71,8 @@ func Trust(phrase, question string) float32 {
 
 // timeWords are words of relations and questions that are about a time.
 var timeWords = strings.Fields("date dates year years when day month released release born birth death died founded " +
-	"established opened opening launched launch inception vintage appeared debut premiere premiered")
+	"established opened opening launched launch inception vintage appeared debut premiere premiered birthday " +
+	"birthdate hired")
 
 // IsTime reports whether a text is about a time, by its words.
 func IsTime(text string) bool {

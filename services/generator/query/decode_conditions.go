@@ -75,11 +75,11 @@ func (b *builder) choose(v string, args []argument) {
 				b.pattern(v, word, entityTerm(place), false)
 				continue
 			}
-			b.pattern(v, TypeRelation, entityTerm(strings.TrimPrefix(relation, "is ")), a.negated)
+			b.pattern(v, TypeRelation, entityTerm(cutManner(strings.TrimPrefix(relation, "is "))), a.negated)
 		case strings.EqualFold(a.value.text, "false"):
 			b.pattern(v, TypeRelation, entityTerm(strings.TrimPrefix(relation, "is ")), !a.negated)
 		case bestWord(strings.ToLower(a.value.text)) != "", isGrade(a.value.text):
-			b.rank(v, relation, isMost(strings.ToLower(a.value.text)))
+			b.rank(v, relation, isMostBy(relation, strings.ToLower(a.value.text)))
 		case isSuperlative(a.value.text):
 			b.chooseBest(v, relation, strings.ToLower(a.value.text))
 		case clean(a.value.text) == "" && (a.negated || !kgtext.IsListed(b.plan, v)):

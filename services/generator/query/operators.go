@@ -1,6 +1,7 @@
 package query
 
 import (
+	"regexp"
 	"strings"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -56,6 +57,8 @@ func bestWord(word string) string {
 		return "width"
 	case "cheapest", "priciest", "most expensive":
 		return "price"
+	case "fastest", "quickest", "slowest":
+		return "speed"
 	case "oldest", "youngest", "newest", "latest", "earliest", "most recent":
 		return "date"
 	}
@@ -75,6 +78,9 @@ func firstWord(text string) string {
 
 // cutOrder returns what comes first or last in "hired first", and the word for that.
 func cutOrder(text string) (phrase, word string, ok bool) {
+	if phrase, ok = strings.CutSuffix(text, " most recently"); ok {
+		return phrase, "latest", true
+	}
 	at := strings.LastIndex(text, " ")
 	if at < 0 {
 		return "", "", false
@@ -85,6 +91,14 @@ func cutOrder(text string) (phrase, word string, ok bool) {
 	}
 	return "", "", false
 }
+
+// mannerForm is "works remotely".
+var mannerForm = regexp.MustCompile(`^works? (\p{L}{3,})ly$`)
+
+// cutManner returns what somebody is who works so: remote of "works remotely".
+func cutManner(phrase string) string { return mannerForm.ReplaceAllString(phrase, "$1") }
+
+func lastWord(text string) string { return text[strings.LastIndex(text, " ")+1:] }
 
 func secondWord(text string) string {
 	_, rest, _ := strings.Cut(text, " ")
@@ -109,10 +123,16 @@ func isGrade(value string) bool {
 func isMost(word string) bool {
 	switch word {
 	case "smallest", "shortest", "lowest", "oldest", "earliest", "least", "fewest", "minimum", "min", "first",
-		"lightest", "shallowest", "narrowest", "cheapest", "worst":
+		"lightest", "shallowest", "narrowest", "cheapest", "slowest", "worst":
 		return false
 	}
 	return true
+}
+
+// isMostBy is isMost by an attribute: what is fastest takes the least time.
+func isMostBy(relation, word string) bool {
+	isTime := strings.Contains(relation, "time") || strings.Contains(relation, "duration")
+	return isMost(word) != (isTime && bestWord(word) == "speed")
 }
 
 // cutCounted returns what is counted in "number of bridges".

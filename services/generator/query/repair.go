@@ -21,9 +21,9 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	for _, mend := range []func(){
 		r.readCounts, r.readClaim, r.readState, r.readSame, r.readMean, r.compareTwo, r.countOfNamed, r.countKind,
 		r.nameKinds, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames, r.placeNamed,
-		r.placeKinds, r.placeResult, r.placeAll, r.askKind, r.askPlaceKind, r.addState, r.readList, r.readMost,
-		r.readMostOfKind, r.joinQualified, r.skipInvented, r.takeVerb, r.nameEvent, r.turnVerb, r.dropInvented,
-		r.dropComparatives, r.compareNamed, r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods,
+		r.placeKinds, r.readNumber, r.placeResult, r.placeAll, r.askKind, r.askPlaceKind, r.addState, r.readList,
+		r.readMost, r.readMostOfKind, r.joinQualified, r.skipInvented, r.takeVerb, r.nameEvent, r.turnVerb,
+		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods,
 		r.excludeNegated, r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime,
 		r.countPartners, r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank,
 		r.askOfSeveral, r.setFunction, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth,

@@ -45,19 +45,24 @@ func (r *repairer) readClaim() {
 // available" of A().exists().
 func (r *repairer) readState() {
 	m := stateForm.FindStringSubmatch(r.question)
-	if m == nil || strings.Contains(m[1], " and ") ||
-		r.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+	if m == nil || strings.Contains(m[1], " and ") {
+		return
+	}
+	isAsked := func(c *graphv1.QueryClause) bool { return kgtext.DescribeRelation(c.GetMatch()) == m[2] } // A's "vegan"
+	if r.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS &&
+		!slices.ContainsFunc(r.plan.GetClauses(), isAsked) {
 		return
 	}
 	for _, c := range r.plan.GetClauses() {
-		if c.GetValues() == nil && !kgtext.SharesWord(m[1], typeOf(c)) {
+		if c.GetValues() == nil && !kgtext.SharesWord(m[1], typeOf(c)) && !isAsked(c) {
 			return // A().exists() may be written as if A were a kind
 		}
 	}
-	v := r.plan.GetResult().GetVariable()
+	v := r.root()
 	before := r.describePlan()
 	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{clean(m[1])}),
 		matchClause(newPattern(v, TypeRelation, entityTerm(m[2])))}
+	r.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
 	r.editPlan(before, "the question asks whether it is so")
 }
 

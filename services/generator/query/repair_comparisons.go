@@ -21,12 +21,13 @@ func (r *repairer) dropComparatives() {
 	r.plan.Clauses = slices.DeleteFunc(r.plan.Clauses, func(c *graphv1.QueryClause) bool {
 		before := kgtext.DescribeClause(c)
 		if v := c.GetValues(); v != nil {
+			kind := kindOf(v.GetVariable())
 			kept := slices.DeleteFunc(slices.Clone(v.GetEntities()), func(name string) bool {
 				return name == strings.ToLower(name) && (comparative.MatchString(name) || superlative.MatchString(name))
 			})
-			if len(kept) == 0 || len(kept) == len(v.GetEntities()) && r.isNoName(v.GetEntities()) {
+			if len(kept) == 0 || len(kept) == len(v.GetEntities()) && r.isNoName(v.GetEntities(), kind) {
 				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "this names nothing")
-				if kind := kindOf(v.GetVariable()); !isGeneric(kind) {
+				if !isGeneric(kind) {
 					c.Clause = matchClause(newPattern(v.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
 					if len(v.GetEntities()) == 1 {
 						modified, described = v.GetVariable(), v.GetEntities()[0]
@@ -85,13 +86,17 @@ func addModifier(plan *graphv1.QueryPlan, variable, phrase string) *graphv1.Quer
 
 // isNoName reports whether words of a question in mixed case are no name: they have no capital, nor has the question
 // where it says them, behind its first word.
-func (r *repairer) isNoName(names []string) bool {
+func (r *repairer) isNoName(names []string, kind string) bool {
 	if r.question == "" || r.lower == r.question {
 		return false
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
 		word, isTitled := r.isTitled(firstWord(name))
 		isTitled = isTitled && word != strings.ToLower(word) && strings.Contains(r.lower, " "+strings.ToLower(name))
+		if kgtext.SameNoun(lastWord(name), kind) && lastWord(name) == strings.ToLower(lastWord(name)) &&
+			superlativeEnd.MatchString(r.readBefore(name)) {
+			return false // the newest Moroccan recipe
+		}
 		return isTitled || name != strings.ToLower(name) || strings.ContainsAny(name, "0123456789") ||
 			len(strings.Fields(name)) < 2
 	})

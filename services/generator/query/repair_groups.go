@@ -70,7 +70,8 @@ func (r *repairer) groupEach() {
 }
 
 // meanForm is "what is the average price of the books", of what the question names nothing of but a place.
-var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the (?:average|mean|total|combined) ` +
+var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the ` +
+	`(?:average|mean|total|combined|sum)(?: of)?(?: all)?(?: the)? ` +
 	`(\p{Ll}[\p{Ll} -]*?)(?: (?:of|for) (?:all )?(?:the )?(\p{Ll}+ )??(\p{Ll}+))?` +
 	`(?: (?:in|at) (?:the )?(\p{L}.*?))?\W*$`)
 
@@ -81,7 +82,7 @@ func (r *repairer) readMean() {
 	m := meanForm.FindStringSubmatch(r.question)
 	isName := func(c *graphv1.QueryClause) bool { return c.GetValues() != nil }
 	kind := typeOf(r.plan.GetClauses()[0])
-	isKind := m != nil && strings.EqualFold(kind, m[1]) // Salary().average()
+	isKind := m != nil && kgtext.SameNoun(m[1], kind) // Salary().average()
 	isDrafted := isKind || m != nil && m[4] == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
 	if m != nil && m[2] != "" {
 		isDrafted = r.plan.GetResult().GetFunction() == 0 && kgtext.SameNoun(kind, m[3])
@@ -104,7 +105,7 @@ func (r *repairer) readMean() {
 	if !meanQuestion.MatchString(r.question) {
 		function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
 	}
-	b.plan.Result = &graphv1.QueryResult{Variable: b.get(v, m[1]), Function: function}
+	b.plan.Result = &graphv1.QueryResult{Variable: b.get(v, kgtext.Singular(m[1])), Function: function}
 	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), b.plan.GetResult()
 	r.editPlan(before, "the question computes it of all that have it")
 }

@@ -271,6 +271,14 @@ func (r *repairer) addState() {
 		kgtext.SharedWords(m[1], r.describePlan()) > 0 {
 		return
 	}
+	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
+		isInvented := typeOf(c) != "" && c.GetMatch().GetStart().GetVariable() == root && !r.sharesWord(typeOf(c)) &&
+			!kgtext.SameNoun(typeOf(c), kindOf(root))
+		if isInvented {
+			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question says "+m[1])
+		}
+		return isInvented
+	})
 	r.insert(len(r.plan.GetClauses()), "the question asks for what is "+m[1],
 		matchClause(newPattern(root, TypeRelation, entityTerm(m[1]))))
 }

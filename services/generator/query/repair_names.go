@@ -64,6 +64,17 @@ func (r *repairer) dropInvented() {
 				"the question asks for the best by it, and has no "+v.GetValue())
 			continue
 		}
+		if rank := r.rankForBound(c.GetCondition()); rank != nil {
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(rank),
+				"the question asks for the best, and has no "+c.GetCondition().GetValue())
+			kept = append(kept, rank)
+			continue
+		}
+		if relation := kgtext.DescribeRelation(c.GetMatch()); name != "" && r.ranksBy(relation) &&
+			kgtext.SameNoun(name, relation) {
+			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "this names nothing")
+			continue
+		}
 		if name != "" && !isType && !inQuestion(name) {
 			place, word := r.openPlace(), r.adjectiveOf(name)
 			if c.GetMatch() == nil || place == "" && word == "" {
@@ -85,6 +96,22 @@ func (r *repairer) dropInvented() {
 		r.plan.Clauses = kept
 	}
 }
+
+// rankForBound returns the ranking that a question asks for by its only word that compares, where the draft has a bound
+// that it invented instead: which engineer earns more of Engineer(salary="> 50000"). It is nil for other conditions.
+func (r *repairer) rankForBound(c *graphv1.QueryCondition) *graphv1.QueryClause {
+	isMore := c.GetOperator() == greater || c.GetOperator() == greaterEqual
+	isLess := c.GetOperator() == less || c.GetOperator() == lessEqual
+	if !isMore && !isLess || !isNumber(c.GetValue()) || saysNumber.MatchString(r.question) ||
+		!anySuperlative.MatchString(thanForm.ReplaceAllString(r.question, "")) {
+		return nil
+	}
+	return rankClause(&graphv1.QueryRank{Variable: c.GetVariable(), Descending: isMore})
+}
+
+// saysNumber is a number in digits or words.
+var saysNumber = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|` +
+	`thirty|forty|fifty|hundred|thousand|million|billion|half|dozen)\b`)
 
 // ranksBy reports whether the plan ranks by an attribute.
 func (r *repairer) ranksBy(phrase string) bool {
@@ -128,8 +155,8 @@ func (r *repairer) takeWord(p *graphv1.QueryPattern) {
 		return
 	}
 	for _, w := range words {
-		if strings.HasPrefix(w, name) && len(w) <= len(name)+3 && strings.TrimSuffix(w, "s") != name &&
-			strings.TrimSuffix(w, "es") != name {
+		if strings.HasPrefix(w, name) && len(w) <= len(name)+3 && w != name+"ly" &&
+			strings.TrimSuffix(w, "s") != name && strings.TrimSuffix(w, "es") != name {
 			before := kgtext.DescribePattern(p)
 			p.End = entityTerm(w)
 			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribePattern(p), "the question says "+w)

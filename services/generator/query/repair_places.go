@@ -178,6 +178,28 @@ func (r *repairer) placeAll() {
 	r.insert(at, "the question says in "+place, matchClause(newPattern(r.root(), "in", entityTerm(place))))
 }
 
+// onNumber is "which departments are on floor 1".
+var onNumber = regexp.MustCompile(`^(?:[Ww]hich|[Ww]hat|[Hh]ow many) (\p{Ll}+s|people) ` +
+	`(?:are|were|is|was|sit|live|work) (?:in|on|at) (\p{Ll}+) (?:number )?(\d+)\W*$`)
+
+// readNumber asks for what has a number, where the draft takes the number for a name: Floor(1).get("departments").
+func (r *repairer) readNumber() {
+	m := onNumber.FindStringSubmatch(r.question)
+	if m == nil || !slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return slices.Equal(c.GetValues().GetEntities(), []string{m[3]})
+	}) {
+		return
+	}
+	before, b := r.describePlan(), newBuilder()
+	v := b.variable(kgtext.Singular(m[1]))
+	if m[1] != "people" {
+		b.pattern(v, TypeRelation, entityTerm(kgtext.Singular(m[1])), false)
+	}
+	b.add(conditionClause(b.attribute(v, m[2]), equal, m[3]))
+	r.plan.Clauses, r.plan.Result.Variable = b.plan.GetClauses(), v
+	r.editPlan(before, "the question asks for what is at this "+m[2])
+}
+
 // skipInvented leads past a thing that the question does not name: of "in a province that borders A",
 // where it has neither province nor borders, in A is left.
 func (r *repairer) skipInvented() {

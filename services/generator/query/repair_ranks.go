@@ -76,7 +76,9 @@ var (
 	anySuperlative = regexp.MustCompile(
 		`(?i)\b(\p{L}+est|most|least|first|last|fewest|best|worst|top|maximum|minimum|more|` +
 			`fewer|less|\p{L}+er)\b`)
-	onlyForm = regexp.MustCompile(`(?i)\bthe only\b`)
+	// superlativeEnd ends with a superlative.
+	superlativeEnd = regexp.MustCompile(`(?i)\b(?:\p{L}{2,}est|most \p{L}+|best|worst|first|last) $`)
+	onlyForm       = regexp.MustCompile(`(?i)\bthe only\b`)
 	// thanForm is "later than", which is no superlative, and words that only end as one.
 	thanForm = regexp.MustCompile(`(?i)\b(?:more|fewer|less|\p{L}+er)\s+than\b|` +
 		`\b(?:after|other|another|under|over|ever|never|either|whether|together|number|member)\b`)

@@ -25,6 +25,23 @@ func (e *explorer) preferWhole(term *Term, inQuestion []link.Link) {
 	}
 }
 
+// preferSpelling drops what has a name without capitals, where something else has it with those of the question: the
+// skill "finance" of the department Finance. The other way round both are kept, as graphs write trumpet and Trumpet.
+func (e *explorer) preferSpelling(term *Term) {
+	key := store.Fold(term.Name)
+	isCommon := func(l link.Link) bool {
+		name := e.snap.EntityName(l.Entity)
+		return name == strings.ToLower(name) && store.Fold(name) == key
+	}
+	isProper := func(l link.Link) bool {
+		name := e.snap.EntityName(l.Entity)
+		return name != strings.ToLower(name) && store.Fold(name) == key && strings.Contains(e.question, name)
+	}
+	if slices.ContainsFunc(term.Links, isProper) {
+		term.Links = slices.DeleteFunc(term.Links, isCommon)
+	}
+}
+
 // linkQualified links a name with the place that it is in: "Springfield Illinois" is what is called
 // Springfield and has a triple with Illinois.
 func (e *explorer) linkQualified(term *Term) error {

@@ -138,7 +138,8 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 func (e *explorer) isCell(o open) bool {
 	kind := store.Fold(o.pattern.GetEnd().GetEntity())
 	if !e.isTable() || !e.areCells(o.end) || !slices.ContainsFunc(o.end, func(id store.EntityID) bool {
-		return kgtext.SameNoun(store.Fold(e.snap.EntityName(id)), kind)
+		name := store.Fold(e.snap.EntityName(id))
+		return kgtext.SameNoun(name, kind) || slices.Contains(e.qualify(kind), name)
 	}) {
 		return false
 	}

@@ -3,6 +3,7 @@ package explore_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -103,6 +104,53 @@ func TestAKindThatACellSaysIsWhatHasIt(t *testing.T) {
 		}
 		if candidate != c.candidate || isMatch != c.isMatch {
 			t.Errorf("%s are those by %q, %v", c.kind, candidate, isMatch)
+		}
+	}
+}
+
+func TestAKindThatTheQuestionSaysInTwoWordsIsTheCellOfBoth(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Leek Pie", "Served as", "main course"}, [3]string{"Leek Pie", "type", "Recipe"},
+		[3]string{"Miso Stew", "Served as", "main course"}, [3]string{"Miso Stew", "type", "Recipe"},
+		[3]string{"Black Torte", "Served as", "dessert"}, [3]string{"Black Torte", "type", "Recipe"})
+	for question, want := range map[string]string{"Which vegan main courses are there?": "Served as",
+		"Which courses are there?": "", "Which main meals and courses are there?": ""} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("course"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, question, plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if all := patterns[0].Candidates; len(all) > 0 {
+			got = g.RelationName(all[0].Steps[0].Relation)
+		}
+		if got != want {
+			t.Errorf("%s: by %q, want %q", question, got, want)
+		}
+	}
+}
+
+func TestOfTwoSpellingsThatOfTheQuestionIsMeant(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "skill", "finance"}, [3]string{"Per Holm", "team", "Finance"},
+		[3]string{"Finance", "budget", "45000"})
+	for question, want := range map[string]string{"Who is in Finance?": "Finance", "Who knows finance?": "Finance, finance",
+		"WHO IS IN FINANCE?": "Finance, finance"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "in", entity("Finance"))}}
+		terms, _, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, question, plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, l := range terms[0].Links {
+			names = append(names, g.EntityName(l.Entity))
+		}
+		slices.Sort(names)
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("%s: %s, want %s", question, got, want)
 		}
 	}
 }

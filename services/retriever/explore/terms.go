@@ -63,6 +63,7 @@ func (e *explorer) link(topics []store.EntityID) error {
 			return err
 		}
 		named := func(l link.Link) bool { return l.Match != link.Fuzzy }
+		e.preferSpelling(&term)
 		if e.isType(name) {
 			if err := e.preferClasses(&term); err != nil {
 				return err
@@ -217,7 +218,11 @@ const maxSubclasses = 64
 // kinds that is no thing of that name.
 func (e *explorer) preferLonger(term *Term, inQuestion []link.Link) error {
 	key := store.Fold(term.Name)
-	for _, q := range inQuestion {
+	qualified, err := e.findQualified(key)
+	if err != nil {
+		return err
+	}
+	for _, q := range append(qualified, inQuestion...) {
 		name := store.Fold(e.snap.EntityName(q.Entity))
 		if !strings.HasSuffix(name, " "+key) {
 			continue
@@ -240,6 +245,32 @@ func (e *explorer) preferLonger(term *Term, inQuestion []link.Link) error {
 		return nil
 	}
 	return nil
+}
+
+// qualify returns a kind of one word with the words that the question has before it: the main course of "vegan main
+// courses".
+func (e *explorer) qualify(kind string) (names []string) {
+	words := strings.Fields(store.Fold(e.question))
+	for i := 1; i < len(words); i++ {
+		if kgtext.SameNoun(words[i], kind) {
+			names = append(names, words[i-1]+" "+kind)
+		}
+	}
+	return names
+}
+
+// findQualified returns what has a kind as the question qualifies it for its name.
+func (e *explorer) findQualified(kind string) (links []link.Link, err error) {
+	for _, name := range e.qualify(kind) {
+		ids, err := e.snap.Match(e.ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range sample(ids, linked) {
+			links = append(links, link.Link{Entity: id, Mention: name, Match: link.Exact, Score: 1})
+		}
+	}
+	return links, nil
 }
 
 // maxOfName is the number of things that a plan may list in place of their kind.

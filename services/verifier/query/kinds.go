@@ -14,7 +14,7 @@ import (
 // typePattern aligns a clause that says what a variable is. If the knowledge graph does not say that
 // of most that the variable can be, the clause is left out: other clauses bind it. Unless their relations
 // imply it, as what somebody directed is a film, the result may be of another kind.
-func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.PatternCandidates) string {
+func (x *alignment) typePattern(clause int, p *graphv1.QueryPattern, found *graphv1.PatternCandidates) string {
 	name := p.GetEnd().GetEntity()
 	links := x.entities(name)
 	candidates := slices.Concat(found.GetCandidates(), found.GetElsewhere())
@@ -36,7 +36,7 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if rows := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(rows) > 0 &&
-		!x.bindsElsewhere(at, p.GetStart().GetVariable()) && !x.hasKind(p.GetStart().GetVariable()) {
+		!x.bindsElsewhere(clause, p.GetStart().GetVariable()) && !x.hasKind(p.GetStart().GetVariable()) {
 		// In a table the things are its rows.
 		out := proto.CloneOf(p)
 		out.Steps = rows[0].GetSteps()
@@ -49,20 +49,24 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if term := x.terms[name]; term.GetOfKind() {
-		after := listLinks(p.GetStart().GetVariable(), term.GetLinks())
-		x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after),
-			"these have it in their names", nil)
-		x.plan.Clauses = append(x.plan.Clauses, after)
+		x.list(p, term.GetLinks(), "these have it in their names")
+		return ""
+	}
+	at := slices.IndexFunc(links, x.isName)
+	if at >= 0 && len(found.GetCandidates()) == 0 && !x.hasKind(p.GetStart().GetVariable()) {
+		x.list(p, links[at:at+1], "the question names it")
 		return ""
 	}
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
+		isNoun := func(relation string) bool { return kgtext.IsNounOf(name, relation) } // a manager by "manager"
 		asksWho := strings.HasPrefix(strings.ToLower(x.question), "who ") && !holdsWords(x.question, name)
 		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name),
 			(implied || isAnything(name) || asksWho || x.namesSay(p.GetStart().GetVariable(), name) ||
-				len(links) == 0 && x.isWhere(p.GetStart().GetVariable())) && !x.tellsApart(name))
+				x.isEndOf(p.GetStart().GetVariable(), isNoun) ||
+				len(links) == 0 && x.isEndOf(p.GetStart().GetVariable(), kgtext.IsPlace)) && !x.tellsApart(name))
 	}
 	best := found.GetCandidates()[0]
-	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
+	boundElsewhere := x.bindsElsewhere(clause, p.GetStart().GetVariable())
 	if boundElsewhere && !best.GetJoins() {
 		if x.asksKind(name, best) {
 			return fmt.Sprintf("nothing that fits the rest of the plan is a %s in the knowledge graph", name)
@@ -94,6 +98,22 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	return ""
 }
 
+// list puts named things in the place of a clause that says what a variable is.
+func (x *alignment) list(p *graphv1.QueryPattern, links []*graphv1.EntityLink, reason string) {
+	after := listLinks(p.GetStart().GetVariable(), links)
+	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribePattern(p), kgtext.DescribeClause(after), reason, nil)
+	x.plan.Clauses = append(x.plan.Clauses, after)
+}
+
+// isName reports whether what a kind links to is a thing that the question names in capitals behind its first word:
+// "who heads the Sales department" of Sales().
+func (x *alignment) isName(l *graphv1.EntityLink) bool {
+	_, behind, _ := strings.Cut(x.question, " ")
+	name := l.GetEntity()
+	return l.GetMatch() == graphv1.LinkMatch_LINK_MATCH_EXACT && name != strings.ToLower(name) &&
+		kgtext.SharedWords(name, behind) == 1 && strings.Contains(behind, name)
+}
+
 // hasKind reports whether the knowledge graph has a kind that the draft says of a variable, of some if there are any.
 func (x *alignment) hasKind(variable string, of ...string) bool {
 	for i, c := range x.draft.GetClauses() {
@@ -107,11 +127,13 @@ func (x *alignment) hasKind(variable string, of ...string) bool {
 	return false
 }
 
-// isWhere reports whether a variable is where something is, which is a place of any kind.
-func (x *alignment) isWhere(variable string) bool {
+// isEndOf reports whether a variable is what a relation of some sort leads to, such as where something is: a place of
+// any kind.
+func (x *alignment) isEndOf(variable string, isSort func(relation string) bool) bool {
 	for i, c := range x.draft.GetClauses() {
-		if p := c.GetMatch(); p.GetEnd().GetVariable() == variable && variable != "" &&
-			len(x.patterns[i].GetCandidates()) > 0 && kgtext.IsPlace(relationOf(x.patterns[i].GetCandidates()[0])) {
+		candidates := x.patterns[i].GetCandidates()
+		if c.GetMatch().GetEnd().GetVariable() == variable && variable != "" && len(candidates) > 0 &&
+			!isInverse(candidates[0]) && isSort(relationOf(candidates[0])) {
 			return true
 		}
 	}

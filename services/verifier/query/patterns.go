@@ -59,6 +59,10 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if best == nil && x.countsRanked(p, phrase) {
 		best = x.choose(phrase, found.GetCandidates(), end)
 	}
+	workers := x.findWorkers(p, found.GetCandidates())
+	if workers != nil && (best.GetComparable() < 0.5 || !kgtext.SharesWord(relationOf(best), x.question)) {
+		best = workers
+	}
 	moment := x.findMoment(p, found.GetCandidates())
 	if moment != nil && (best == nil || !kgtext.IsLength(relationOf(best))) {
 		best = moment
@@ -72,13 +76,13 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if !exclude && x.countsNamed(p, best) {
 		return ""
 	}
-	if gap := x.gap(best, phrase, found); gap > x.MaxGap && best != moment && !best.GetJoins() && !x.valued[end] &&
-		!best.GetTypeMatch() && best.GetWords() < 1 && len(kgtext.NewOpenWords(phrase)) > 0 &&
+	if gap := x.gap(best, phrase, found); gap > x.MaxGap && best != moment && best != workers && !best.GetJoins() &&
+		!x.valued[end] && !best.GetTypeMatch() && best.GetWords() < 1 && len(kgtext.NewOpenWords(phrase)) > 0 &&
 		!holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
 	fit := x.fit(p, best, found.GetCandidates())
-	if best == moment {
+	if best == moment || best == workers {
 		fit = max(fit, surelyMoment)
 	}
 	if fit < x.MinRelation {
@@ -314,7 +318,14 @@ func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidat
 	isSaid := asksBeginning && slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool {
 		return c.GetComparable() >= 0.5 && saysBeginning(relationOf(c))
 	})
+	isForward := func(c *graphv1.RelationCandidate) bool { return !isInverse(c) }
 	for _, c := range candidates {
+		if isForward(c) && kgtext.IsPatientOf(phrase, relationOf(c)) {
+			continue // of "people managed" the relation to a manager says who manages
+		}
+		if phrase == "in" && isInverse(c) && c.GetComparable() > 0.5 && slices.ContainsFunc(candidates, isForward) {
+			continue // the budget of a department is not in it
+		}
 		if x.valued[end] && (c.GetComparable() < 0.5 || x.isOtherTime(phrase, end, c)) ||
 			asksBeginning && !isBeginning(c) && (isSaid || !isMoment(c) && !kgtext.IsTime(relationOf(c))) {
 			continue

@@ -1591,3 +1591,100 @@ func TestWhatMeasuresThingsIsNotHowManyThereAre(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsDoneToPeopleIsNotByTheRelationToWhoDoesIt(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{listed("x", "Mara"),
+		match(variable("x"), "people managed", variable("n"))},
+		Result: &graphv1.QueryResult{Variable: "n", Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT}}
+	terms := []*graphv1.TermCandidates{{Name: "Mara", Links: []*graphv1.EntityLink{link("Mara", exact, 1)}}}
+	managed := candidate("manager", .5, .5)
+	managed.Steps[0].Inverse = true
+	got := query.New(query.DefaultConfig()).Align("how many people does Mara manage", plan, terms,
+		[]*graphv1.PatternCandidates{{Clause: 1, Candidates: []*graphv1.RelationCandidate{
+			candidate("manager", .5, .5), managed}}})
+	want := "?x is Mara; ?x ← manager ?n; count ?n"
+	if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != want {
+		t.Errorf("got %q, reason %q; want %q", text, got.Reason, want)
+	}
+}
+
+func TestPeopleWhoWorkSomewhereAreThoseOfTheOnlyRelationToIt(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{listed("x", "Orla"),
+		match(variable("x"), "people work", variable("n"))},
+		Result: &graphv1.QueryResult{Variable: "n", Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	have := func(relation string, kinds ...string) *graphv1.RelationCandidate {
+		c := candidate(relation, .1, .1)
+		c.Steps[0].Inverse, c.EndTypes = true, kinds
+		return c
+	}
+	budget := candidate("budget", .2, .3, numbers)
+	for name, c := range map[string]struct {
+		candidates []*graphv1.RelationCandidate
+		want       string
+	}{
+		"the only one of people": {[]*graphv1.RelationCandidate{budget, have("department", "employee")},
+			"?x is Orla; ?x ← department ?n; count ?n"},
+		"of other things": {[]*graphv1.RelationCandidate{budget, have("supplier", "company")}, ""},
+		"two of people":   {[]*graphv1.RelationCandidate{budget, have("city", "person"), have("team", "person")}, ""},
+	} {
+		got := query.New(query.DefaultConfig()).Align("how many people work in Orla", plan, terms,
+			[]*graphv1.PatternCandidates{{Clause: 1, Candidates: c.candidates}})
+		if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want {
+			t.Errorf("%s: got %q, reason %q; want %q", name, text, got.Reason, c.want)
+		}
+	}
+}
+
+func TestANumberOfAPlaceIsNotInIt(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "in", entity("Orla")),
+		match(variable("x"), "salary", variable("n"))},
+		Result: &graphv1.QueryResult{Variable: "n", Function: graphv1.QueryFunction_QUERY_FUNCTION_SUM}}
+	terms := []*graphv1.TermCandidates{{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}
+	budget := candidate("budget", .4, .4, numbers)
+	budget.Steps[0].Inverse = true
+	got := query.New(query.DefaultConfig()).Align("what is the total salary in Orla", plan, terms,
+		[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{budget, candidate("team", .34, .23)}},
+			{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate("salary", 1, .9, numbers)}}})
+	want := "?x team → Orla; ?x salary → ?n; sum of ?n"
+	if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != want {
+		t.Errorf("got %q, reason %q; want %q", text, got.Reason, want)
+	}
+}
+
+func TestAKindThatIsANameOfTheQuestionIsIt(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]string{
+		"Who heads the Sales department?":   "?x is Sales; ?x head → ?y; ?y",
+		"Who heads the sales department?":   "?x head → ?y; ?y",
+		"Sales have which head department?": "?x head → ?y; ?y",
+	} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("sales")), match(variable("x"), "head", variable("y"))}}
+		got := query.New(query.DefaultConfig()).Align(question, plan, []*graphv1.TermCandidates{
+			{Name: "sales", Links: []*graphv1.EntityLink{link("Head of Sales", exact, 1), link("Sales", exact, 1)}}},
+			[]*graphv1.PatternCandidates{{}, {Clause: 1, Candidates: []*graphv1.RelationCandidate{
+				candidate("head", 1, .8)}}})
+		if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != want {
+			t.Errorf("%s: got %q, reason %q; want %q", question, text, got.Reason, want)
+		}
+	}
+}
+
+func TestARelationSaysTheKindOfItsNoun(t *testing.T) {
+	t.Parallel()
+	terms := []*graphv1.TermCandidates{{Name: "Mara", Links: []*graphv1.EntityLink{link("Mara", exact, 1)}}}
+	for kind, isSure := range map[string]bool{"manager": true, "pilot": false} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y"}, Clauses: []*graphv1.QueryClause{
+			match(variable("y"), "type", entity(kind)), match(entity("Mara"), "manager", variable("y"))}}
+		got := query.New(query.DefaultConfig()).Align("which manager and "+kind+" has Mara", plan, terms,
+			[]*graphv1.PatternCandidates{{}, {Clause: 1, Candidates: []*graphv1.RelationCandidate{
+				candidate("manager", 1, .8)}}})
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, %q", kind, got.Confidence, got.Reason)
+		}
+	}
+}

@@ -371,8 +371,8 @@ func saysBeginning(relation string) bool {
 }
 
 // beginnings are words of relations to when something began, of which it is old, or went on.
-const beginnings = `founded|established|opened|birth|born|inception|launched|installed|commissioned|introduced|` +
-	`created|enacted|manufactured|appeared|debut|premiered|published|released|first release`
+const beginnings = `founded|established|opened|birth|birthday|birthdate|born|inception|launched|installed|` +
+	`commissioned|introduced|created|enacted|manufactured|appeared|debut|premiered|published|released|first release`
 
 var beginsForm = regexp.MustCompile(`(?i)\b(?:built|` + beginnings + `)\b`)
 

@@ -17,6 +17,8 @@ var (
 	asksSpan = regexp.MustCompile(
 		`(?i)^(?:for )?how (?:long|many (years|months|days)) (?:did|was|were|has|had|is|are) |` +
 			`^how old (?:was|were) .* when (?:he|she|it|they) (?:died|closed|ended)\b`)
+	// asksAgeNow is a question for an age that no date is.
+	asksAgeNow = regexp.MustCompile(`(?i)^how old (?:is|are) `)
 	// startForm and endForm are words of relations to when something began and ended.
 	startForm = regexp.MustCompile(`(?i)\b(?:start(?:s|ed)?|begin(?:s|ning)?|began|from|since|formed|launch|` +
 		beginnings + `)\b`)
@@ -55,6 +57,9 @@ func (x *alignment) measureSpan() {
 		}
 	}
 	m, bound := asksSpan.FindStringSubmatch(x.question), x.ends[result.GetVariable()]
+	if asksAgeNow.MatchString(x.question) && bound != nil && isMoment(bound) {
+		x.doubt(fmt.Sprintf("%q is a time, and the question asks how old", relationOf(bound)))
+	}
 	if m == nil || bound == nil || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
 		!isMoment(bound) {
 		return

@@ -106,3 +106,17 @@ func TestABoundInDigitsIsHeard(t *testing.T) {
 		}
 	}
 }
+
+func TestADateIsNoAge(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{listed("x", "Mara"),
+		match(variable("x"), "age", variable("n"))}, Result: &graphv1.QueryResult{Variable: "n"}}
+	terms := []*graphv1.TermCandidates{{Name: "Mara", Links: []*graphv1.EntityLink{link("Mara", exact, 1)}}}
+	for relation, isSure := range map[string]bool{"birthday": false, "age": true} {
+		got := query.New(query.DefaultConfig()).Align("how old is Mara", plan, terms, []*graphv1.PatternCandidates{
+			{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate(relation, .9, .9, numbers)}}})
+		if (got.Confidence >= .8) != isSure {
+			t.Errorf("%s: confidence %v, %q", relation, got.Confidence, got.Reason)
+		}
+	}
+}

@@ -319,6 +319,32 @@ func (x *alignment) countsShared(p *graphv1.QueryPattern, best *graphv1.Relation
 	return true
 }
 
+// countsPeople is "how many people work in A", and peopleForm a kind of these.
+var (
+	countsPeople = regexp.MustCompile(`(?i)^how many (?:people|persons|employees|men|women) (?:work|are employed) ` +
+		`(?:at|for|in|on) `)
+	peopleForm = regexp.MustCompile(`(?i)^(?:people|person|human|employees?|staff|(?:staff )?members?|workers?)$`)
+)
+
+// findWorkers returns the only relation by which people have a named thing, where the plan counts who work there; nil
+// if there is none.
+func (x *alignment) findWorkers(p *graphv1.QueryPattern,
+	candidates []*graphv1.RelationCandidate) *graphv1.RelationCandidate {
+	result := x.draft.GetResult()
+	if !countsPeople.MatchString(x.question) || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
+		result.GetVariable() != p.GetEnd().GetVariable() || !kgtext.IsListed(x.draft, p.GetStart().GetVariable()) {
+		return nil
+	}
+	isPeople := func(c *graphv1.RelationCandidate) bool {
+		return len(c.GetSteps()) == 1 && isInverse(c) && slices.ContainsFunc(c.GetEndTypes(), peopleForm.MatchString)
+	}
+	at := slices.IndexFunc(candidates, isPeople)
+	if at < 0 || slices.ContainsFunc(candidates[at+1:], isPeople) {
+		return nil
+	}
+	return candidates[at]
+}
+
 // askColumn makes the column of a kind the answer, where rows of a table would be, unless these are asked for: "which
 // models have been discontinued".
 func (x *alignment) askColumn() {
