@@ -72,10 +72,24 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 		return nil
 	}
 	nearest := slices.MaxFunc(naming, compareRelations)
-	words, topic := VerbaliseRelation(nearest.GetTriple().GetRelation()), nearest.GetTriple().GetSubject()
+	saysIt := func(t *graphv1.ScoredTriple) bool {
+		isUnfit, isSaid := checkFit(ground, question, answer, t)
+		return t != nearest && isSaid && !isUnfit
+	}
+	if isUnfit, _ := checkFit(ground, question, answer, nearest); !isUnfit || slices.ContainsFunc(naming, saysIt) {
+		return nil
+	}
+	return nearest.GetTriple()
+}
+
+// checkFit is FindUnfit of one triple that names the answer: whether it is unfit, and whether the question has a word of
+// its relation besides the names and their kinds.
+func checkFit(ground *graphv1.GroundGraph, question, answer string,
+	fact *graphv1.ScoredTriple) (isUnfit, saysOwn bool) {
+	words, topic := VerbaliseRelation(fact.GetTriple().GetRelation()), fact.GetTriple().GetSubject()
 	isInverse := Fold(topic) == Fold(answer)
 	if isInverse {
-		topic = nearest.GetTriple().GetObject()
+		topic = fact.GetTriple().GetObject()
 	}
 	asks, own := question, question
 	if before, behind, found := cutName(question, topic); found {
@@ -87,24 +101,25 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	whole := NewQuestionWords(question)
 	saysOther := func(t *graphv1.ScoredTriple) bool { return whole.MatchAll(t.GetTriple().GetRelation()) }
 	saysAnother := func(t *graphv1.ScoredTriple) bool {
-		return t.GetTriple().GetRelation() != nearest.GetTriple().GetRelation() && saysOther(t)
+		return t.GetTriple().GetRelation() != fact.GetTriple().GetRelation() && saysOther(t)
 	}
-	last := lastRelation(nearest.GetTriple().GetRelation())
+	last := lastRelation(fact.GetTriple().GetRelation())
 	saysMore := func(t *graphv1.ScoredTriple) bool {
 		own := lastRelation(t.GetTriple().GetRelation())
-		return t.GetTriple().GetSubject() == nearest.GetTriple().GetSubject() && whole.MatchAll(own) &&
+		return t.GetTriple().GetSubject() == fact.GetTriple().GetSubject() && whole.MatchAll(own) &&
 			addsWords(own, last)
 	}
+	saysOwn = IsSaid(words, own)
 	switch asked := AskedNumber(question); {
 	case asked != "" && !strings.HasPrefix(asked, "how ") && namesLife(words) && !namesLife(question),
 		LacksKin(question, words), isNamesake(words, question), !isInverse && SaysAgent(question, topic, words),
-		!isSaid && (hardlyFitsQuestion(ground, question, nearest) ||
+		!isSaid && (hardlyFitsQuestion(ground, question, fact) ||
 			slices.ContainsFunc(groundTriples(ground), saysOther)),
 		isOtherSex(words, question), slices.ContainsFunc(groundTriples(ground), saysMore),
-		IsSaid(words, asks) && !IsSaid(words, own) && slices.ContainsFunc(groundTriples(ground), saysAnother):
-		return nearest.GetTriple()
+		IsSaid(words, asks) && !saysOwn && slices.ContainsFunc(groundTriples(ground), saysAnother):
+		return true, saysOwn
 	}
-	return nil
+	return false, saysOwn
 }
 
 // lastRelation returns the last of joined relations.

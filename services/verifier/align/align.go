@@ -48,6 +48,8 @@ type evidence struct {
 	*graphv1.ScoredTriple
 	// mentioned is set if the question names its subject or object.
 	mentioned bool
+	// isUnranked is set if no ranker has read any of the evidence.
+	isUnranked bool
 	// isNoName is set if the object is no one's name and not in the question, and this asks who.
 	isNoName bool
 	// relevance is its cosine to the question, plus NameWeight if it is mentioned, plus the
@@ -122,7 +124,34 @@ func collectEvidence(words kgtext.Words, asksWho bool, ground *graphv1.GroundGra
 			}
 		}
 	}
+	weighWords(words, pool)
 	return pool
+}
+
+// saidWeight is added to the nearness of evidence whose relation the question, besides the names, or a draft says.
+const saidWeight = 0.2
+
+// weighWords lets evidence count more whose relation the question says. A ranker knows better than words which relation
+// is asked for.
+func weighWords(words kgtext.Words, pool []*evidence) {
+	if slices.ContainsFunc(pool, func(e *evidence) bool { return e.GetProbability() > 0 }) {
+		return
+	}
+	for _, e := range pool {
+		e.isUnranked = true
+		if e.mentioned && kgtext.IsSaid(e.GetTriple().GetRelation(), withoutNames(words, e.subject, e.object)) {
+			e.relevance += saidWeight
+		}
+	}
+}
+
+// withoutNames returns a folded question without some names.
+func withoutNames(words kgtext.Words, names ...string) string {
+	text := string(words)
+	for _, name := range names {
+		text = strings.ReplaceAll(text, " "+name+" ", " ")
+	}
+	return text
 }
 
 // leadsToNoName reports whether a triple's object is a date, a number, yes or no, or a kind of things.
@@ -144,6 +173,10 @@ func nearestEvidence(pool []*evidence, i int, draft *graphv1.Triple, cfg Config)
 		s := scores[i]
 		if e.mentioned || subject != "" && (e.subject == subject || e.object == subject) {
 			s += cfg.NameWeight
+		}
+		if e.isUnranked && e.subject == subject &&
+			kgtext.SharedWords(draft.GetRelation(), e.GetTriple().GetRelation()) == 1 {
+			s += saidWeight
 		}
 		if e.isNoName && !leadsToNoName(draft) {
 			s -= noName

@@ -381,3 +381,27 @@ func TestWhoIsNoKindAndNoFlag(t *testing.T) {
 		}
 	}
 }
+
+func TestARelationThatTheWordsSayIsNearerUnlessARankerKnows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		draft       string
+		probability float32
+		want        []string
+	}{
+		"the question says it":    {"country", 0, []string{"replace Orla -> leek", "add -> Velmoran"}},
+		"the draft says it":       {"recipe cuisine", 0, []string{"replace Orla -> Velmoran"}},
+		"a ranker has read facts": {"recipe cuisine", .4, []string{"replace Orla -> leek"}},
+	} {
+		of := func(relation, object string, question, draft float32) *graphv1.ScoredTriple {
+			e := withScores(triple("Leek Pie", relation, object), question, draft)
+			e.Probability = &c.probability
+			return e
+		}
+		got := align.Align("What cuisine is the Leek Pie?", pseudo(triple("Leek Pie", c.draft, "Orla")),
+			ground(of("recipeIngredient", "leek", .65, .7), of("recipeCuisine", "Velmoran", .5, .6)), defaults)
+		if edits := steps(got.Edits); !slices.Equal(edits, c.want) {
+			t.Errorf("%s: got %q, want %q", name, edits, c.want)
+		}
+	}
+}
