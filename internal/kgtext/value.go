@@ -118,6 +118,24 @@ var ordinalSuffix = regexp.MustCompile(`^(?:st|nd|rd|th)\b`)
 // maxUnitWords is the maximum number of words of a unit: "cubic metre per second".
 const maxUnitWords = 4
 
+// clockPattern is a time of day: "07:15".
+var clockPattern = regexp.MustCompile(`^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$`)
+
+// clockUnit is the unit of times of day, which are minutes since midnight.
+const clockUnit = "clock"
+
+// parseClock parses a time of day.
+func parseClock(s string) (Quantity, bool) {
+	m := clockPattern.FindStringSubmatch(s)
+	if m == nil {
+		return Quantity{}, false
+	}
+	hour, _ := strconv.Atoi(m[1])
+	minute, _ := strconv.Atoi(m[2])
+	second, _ := strconv.Atoi(m[3])
+	return Quantity{float64(60*hour+minute) + float64(second)/60, clockUnit}, true
+}
+
 // durationPattern is a duration as schema.org and XML Schema write it: "PT1H10M".
 var durationPattern = regexp.MustCompile(`^P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$`)
 
@@ -141,9 +159,12 @@ func parseDuration(s string) (Quantity, bool) {
 	return q, true
 }
 
-// ParseQuantity parses a number with or without a unit, or a duration.
+// ParseQuantity parses a number with or without a unit, a duration, or a time of day.
 func ParseQuantity(s string) (Quantity, bool) {
 	if q, isDuration := parseDuration(s); isDuration {
+		return q, true
+	}
+	if q, isClock := parseClock(s); isClock {
 		return q, true
 	}
 	m := quantityPattern.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s)))

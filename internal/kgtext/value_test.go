@@ -67,6 +67,8 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		"PT1H10M":                              {70, "minute"},
 		"P1DT30S":                              {1440.5, "minute"},
 		"PT0M":                                 {0, "minute"},
+		"07:15":                                {435, "clock"},
+		"23:59:30":                             {1439.5, "clock"},
 		"20 mg":                                {20, "milligram"},
 		"-7.5 degrees":                         {-7.5, "degree"},
 		"6e3 metres":                           {6000, "metre"},
@@ -89,7 +91,8 @@ func TestQuantitiesAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "20th Century Fox", "7 wonders of the ancient world", "Apollo 11",
-		"1,2,3 or 4 of them", "P", "PT", "P12", "PTM", "P1Y"} {
+		"1,2,3 or 4 of them", "P", "PT", "P12", "PTM", "P1Y", "24:00",
+		"16:9", "7:5", "3:16-18"} {
 		if got, ok := kgtext.ParseQuantity(text); ok {
 			t.Errorf("%q is read as the quantity %+v", text, got)
 		}
@@ -158,7 +161,7 @@ func TestANameStandsForAnObjectThatSaysMore(t *testing.T) {
 }
 
 func FuzzValues(f *testing.F) {
-	for _, s := range []string{"1956-07-04", "4th of July 1956", "82,350 km²", "٣", "1e999", "-", "+0000", "PT1H10M"} {
+	for _, s := range []string{"1956-07-04", "4th of July 1956", "82,350 km²", "٣", "1e999", "-", "+0000", "PT1H10M", "07:15"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

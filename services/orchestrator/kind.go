@@ -17,8 +17,8 @@ import (
 const maxKindPaths = 64
 
 // findOtherKind returns why the first answer is not what was asked for: the knowledge graph says that it is of another
-// kind, and that something it leads to is of the one asked for, as the country of a town. Empty if it does not; a
-// retriever that fails says nothing.
+// kind, and that something it leads to is of the one asked for, as the country of a town, or by a relation of that name.
+// Empty if it does not; a retriever that fails says nothing.
 func (s *Service) findOtherKind(ctx context.Context, q *question.Question) string {
 	kinds := kgtext.AskedKinds(q.Text())
 	if len(kinds) == 0 || len(q.OtherKGs()) > 0 {
@@ -56,6 +56,10 @@ func (s *Service) findOtherKind(ctx context.Context, q *question.Question) strin
 	}
 	req := &retrieverv1.FollowPathsRequest{Kg: q.KG(), TopicEntities: []string{name}}
 	for _, r := range around.GetRelations() {
+		if own != nil && isKind(kgtext.VerbaliseRelation(r.GetRelation())) {
+			return fmt.Sprintf("%s is a %s, and has the %s that the question asks for", answer.GetAnswer(),
+				own.GetObject(), kgtext.VerbaliseRelation(r.GetRelation()))
+		}
 		if own != nil && !kgtext.IsType(r.GetRelation()) && len(req.GetPaths()) < maxKindPaths {
 			req.Paths = append(req.Paths, &graphv1.RelationPath{Steps: []*graphv1.RelationStep{
 				{Relation: r.GetRelation()}, {Relation: own.GetRelation()}}})

@@ -62,3 +62,29 @@ func TestAnAnswerOfAnotherKindIsDoubtedWhereItLeadsToOneThatIsAskedFor(t *testin
 		})
 	}
 }
+
+func TestAnAnswerThatHasWhatIsAskedForIsDoubted(t *testing.T) {
+	for own, doubted := range map[string]bool{"person": true, "guild": false, "": false} {
+		mesh := stagetest.New(t)
+		var around []*graphv1.Triple
+		if own != "" {
+			around = append(around, stagetest.Triple(stagetest.Director, "instance of", own))
+		}
+		stagetest.Script(mesh, func(context.Context, *retrieverv1.ListNeighboursRequest) (
+			*retrieverv1.ListNeighboursResponse, error) {
+			return &retrieverv1.ListNeighboursResponse{Triples: around, Relations: []*retrieverv1.RelationCount{
+				{Relation: "instance of"}, {Relation: "guild"}}}, nil
+		})
+		req := film("pg-akv")
+		req.Question = "Which guild directed The Quiet Harbour?"
+		resp, err := serve(t, mesh).Ask(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := resp.GetRun()
+		if got := strings.Contains(run.GetGroundingReason(), "has the guild that the question asks for"); got != doubted ||
+			got != (run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED) {
+			t.Errorf("a %s: %v: %s", own, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}

@@ -757,6 +757,10 @@ func TestRepair(t *testing.T) {
 			`CPU_cores(web-01) > CPU_cores(web-02)`,
 			"?thing is web-01; ?thing CPU cores → ?cpu_cores; ?thing2 is web-02; ?thing2 CPU cores → ?cpu_cores2; " +
 				"are there more ?cpu_cores than ?cpu_cores2"},
+		{"a comparison with a name in the place of what it has", "Does Low Tide have a larger fleet than Orla?",
+			`Airline(fleet="Low Tide").where("fleet", ">", Airline(fleet="Orla").get("fleet")).exists()`,
+			"?thing is Low Tide; ?thing fleet → ?fleet; ?thing2 is Orla; ?thing2 fleet → ?fleet2; " +
+				"?fleet > ?fleet2; is there any"},
 		{"a kind of place that the draft takes what is there for", "In which ski area is Low Tide?",
 			`Skiarea("Low Tide").get("location")`, "?skiarea is Low Tide; ?skiarea location → ?location; " +
 				"?location type → ski area; ?location"},

@@ -258,7 +258,14 @@ func (r *repairer) findCompared() (first, second, phrase string, operator graphv
 // compareTwo compares two names by what an adjective measures, where the draft compares nothing.
 func (r *repairer) compareTwo() {
 	one, other, phrase, operator := r.findCompared()
-	if phrase == "" || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+	listed := map[string]bool{}
+	for _, c := range r.plan.GetClauses() {
+		for _, name := range c.GetValues().GetEntities() {
+			listed[kgtext.Fold(name)] = true
+		}
+	}
+	isNamed := listed[kgtext.Fold(clean(one))] || listed[kgtext.Fold(clean(other))] // and what it has, not whose this is
+	if phrase == "" || isNamed && slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetCondition() != nil || c.GetRank() != nil && !c.GetRank().GetCount()
 	}) {
 		return

@@ -502,6 +502,23 @@ func TestAPlaceOfAKindIsBeyondThePlaceOfAThing(t *testing.T) {
 	}
 }
 
+func TestTwoWordsAreARelationOfWhatTheOtherLeadsTo(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"SK720", "origin", "Samarra Airport"}, [3]string{"SK720", "type", "flight"},
+		[3]string{"SK720", "airline", "Skarn"}, [3]string{"Samarra Airport", "type", "airport"},
+		[3]string{"Samarra Airport", "country", "Russia"}, [3]string{"Skarn", "type", "airline"})
+	for phrase, want := range map[string]string{"origin country": "origin country", "airline country": "airline",
+		"origin": "origin"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(entity("SK720"), phrase, variable("x"))}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{},
+			"in which country does SK720 start", plan, nil)
+		if got := show(g, patterns[0]); err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %s", phrase, got, err, want)
+		}
+	}
+}
+
 func TestByWhomThingsAreMadeIsAMaker(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]bool{"maker": true, "town": false} {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -183,6 +184,9 @@ func (e *explorer) throughPlaces(o open, candidates []Candidate) (found []Candid
 		slices.ContainsFunc(candidates, isSaid) {
 		return nil, nil
 	}
+	if found, err = e.throughNamed(o.phrase, candidates); len(found) > 0 || err != nil {
+		return found, err
+	}
 	kinds := append(e.plannedTypes(o.pattern.GetEnd().GetVariable()), o.phrase)
 	isKind := func(t string) bool {
 		return slices.ContainsFunc(kinds, func(kind string) bool { return kgtext.SharedWords(t, kind) == 1 })
@@ -209,6 +213,41 @@ func (e *explorer) throughPlaces(o open, candidates []Candidate) (found []Candid
 		}
 	}
 	return found, nil
+}
+
+// throughNamed returns what two words lead to, each by a relation of its name: the country of the origin for "origin
+// country".
+func (e *explorer) throughNamed(phrase string, candidates []Candidate) ([]Candidate, error) {
+	first, second, isTwo := strings.Cut(phrase, " ")
+	if !isTwo || strings.Contains(second, " ") {
+		return nil, nil
+	}
+	isNamed := func(r store.RelationID, word string) bool {
+		return kgtext.SameNoun(kgtext.Fold(kgtext.VerbaliseRelation(e.snap.RelationName(r))), word)
+	}
+	for _, c := range candidates {
+		if len(c.Steps) > 1 || c.Steps[0].Inverse || !isNamed(c.Steps[0].Relation, first) {
+			continue
+		}
+		for _, id := range sample(c.ends, linked) {
+			relations, err := e.snap.Relations(e.ctx, id, store.Out)
+			if err != nil {
+				return nil, err
+			}
+			at := slices.IndexFunc(relations, func(r store.RelationEdges) bool { return isNamed(r.Relation, second) })
+			if at < 0 {
+				continue
+			}
+			next := walk.Step{Relation: relations[at].Relation}
+			c.Steps, c.TypeMatch, c.TypeMiss, c.Words = append(slices.Clone(c.Steps), next), true, false, 1
+			if c.ends, err = e.follow(c.ends, []walk.Step{next}); err != nil {
+				return nil, err
+			}
+			e.classifyEnds(&c)
+			return []Candidate{c}, e.typeEnds(&c)
+		}
+	}
+	return nil, nil
 }
 
 // maxPlaces is how often what leads to where things are is followed on.

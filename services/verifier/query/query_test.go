@@ -1688,3 +1688,19 @@ func TestARelationSaysTheKindOfItsNoun(t *testing.T) {
 		}
 	}
 }
+
+func TestWhereSomethingGoesIsItsDestination(t *testing.T) {
+	t.Parallel()
+	for phrase, want := range map[string]string{"from": "?x origin → Orla; ?x", "to": "?x destination → Orla; ?x",
+		"go to": "?x destination → Orla; ?x", "belongs": "?x line → Orla; ?x"} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), phrase, entity("Orla"))}}
+		got := query.New(query.DefaultConfig()).Align("which flights go there", plan, []*graphv1.TermCandidates{
+			{Name: "Orla", Links: []*graphv1.EntityLink{link("Orla", exact, 1)}}}, []*graphv1.PatternCandidates{
+			{Candidates: []*graphv1.RelationCandidate{candidate("line", .5, .6), candidate("destination", .4, .5),
+				candidate("origin", .4, .4)}}})
+		if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != want {
+			t.Errorf("%s: got %q, reason %q; want %q", phrase, text, got.Reason, want)
+		}
+	}
+}
