@@ -63,8 +63,9 @@ var asksNoun = regexp.MustCompile(`(?i)^(?:what|who|which|when|where) (?:is|are|
 // relation hardly fits the question, which has no word of it, or much less than another one of the same thing does, or
 // says when somebody was born or died where something else has a time: an epoch, or a birth, where a question asks when
 // something was discovered. So it is if the question has all words of another relation, for relatives and namesakes if
-// no word says them or a relation says the other sex, if it asks what a thing does and the relation says what is done
-// to it, and if another relation of the same thing says more of what it asks. It is nil for other answers.
+// no word says them or a relation says the other sex, if it says of what kind a thing is and that is not asked, if it
+// asks what a thing does and the relation says what is done to it, and if another relation of the same thing says more
+// of what it asks. It is nil for other answers.
 func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Triple {
 	naming := findNaming(ground, question, answer)
 	isRanked := func(t *graphv1.ScoredTriple) bool { return t.GetProbability() > 0 }
@@ -81,6 +82,10 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 	}
 	return nearest.GetTriple()
 }
+
+// asksKind is a question for what something is.
+var asksKind = regexp.MustCompile(`(?i)^(?:what|who) (?:is|are|was|were|does|do)\b|^(?:is|are|was|were) |` +
+	`\b(?:kinds?|types?|sorts?|categor(?:y|ies)|class(?:es)?|job|profession|occupation|role|position|genre)\b`)
 
 // checkFit is FindUnfit of one triple that names the answer: whether it is unfit, and whether the question has a word of
 // its relation besides the names and their kinds.
@@ -110,12 +115,13 @@ func checkFit(ground *graphv1.GroundGraph, question, answer string,
 			addsWords(own, last)
 	}
 	saysOwn = IsSaid(words, own)
+	isKind := !isInverse && IsType(fact.GetTriple().GetRelation()) && !asksKind.MatchString(question)
 	switch asked := AskedNumber(question); {
 	case asked != "" && !strings.HasPrefix(asked, "how ") && namesLife(words) && !namesLife(question),
 		LacksKin(question, words), isNamesake(words, question), !isInverse && SaysAgent(question, topic, words),
 		!isSaid && (hardlyFitsQuestion(ground, question, fact) ||
 			slices.ContainsFunc(groundTriples(ground), saysOther)),
-		isOtherSex(words, question), slices.ContainsFunc(groundTriples(ground), saysMore),
+		isKind, isOtherSex(words, question), slices.ContainsFunc(groundTriples(ground), saysMore),
 		IsSaid(words, asks) && !saysOwn && slices.ContainsFunc(groundTriples(ground), saysAnother):
 		return true, saysOwn
 	}

@@ -57,13 +57,17 @@ func TestFindUnfit(t *testing.T) {
 		fact("Ivo Tarn", "class", "7B", .66), fact("Osprey", "instance of", "team", .2),
 		fact("Petra Holm", "team", "Osprey", .2), fact("Osprey", "lead", "Per Holm", .1), fact("Per Holm", "team", "Osprey", .2),
 		fact("Grey Ford", "defender", "Aldmark", .6), fact("Grey Ford", "head of the defenders", "Queen Maud", .6),
-		fact("Robot 4", "maintainedBy", "Lin Qiao", .7), fact("Queen Maud", "father", "Edmund", .6)}}}}
+		fact("Robot 4", "maintainedBy", "Lin Qiao", .7), fact("Queen Maud", "father", "Edmund", .6),
+		fact("Aldmark", "type", "kingdom", .9)}}}}
 	for _, c := range []struct{ question, answer, want string }{
 		{"who teaches class 7B", "Ivo Tarn", "class"}, // the kind of 7B, where another relation is asked for
 		{"who teaches class 7B", "Mara Vell", ""},
 		{"who is in class 7B", "Ivo Tarn", ""},
 		{"who is the lead of the Osprey team", "Petra Holm", "team"},
 		{"who is in the Osprey team", "Petra Holm", ""},
+		{"which castles are in Aldmark", "kingdom", "type"}, // a kind that is not asked for
+		{"what is Aldmark", "kingdom", ""},
+		{"which kind of thing is Aldmark", "kingdom", ""},
 		{"who is the lead of the Osprey team", "Per Holm", ""}, // who is in it too
 		{"which students are in the class 7B", "Ivo Tarn", ""},
 		{"who is in team Osprey", "Petra Holm", ""},

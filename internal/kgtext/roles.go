@@ -174,6 +174,17 @@ func SharesRole(a, b string) bool {
 	return slices.ContainsFunc(findRoles(a), func(r role) bool { return slices.Contains(others, r) })
 }
 
+// SaysWay reports whether a relation says where things go from or to, as a phrase asks that ends so: "from", "go to".
+func SaysWay(phrase, relation string) bool {
+	switch phrase[strings.LastIndex(phrase, " ")+1:] {
+	case "from":
+		return SharesRole("origin", relation)
+	case "to":
+		return SharesRole("destination", relation)
+	}
+	return false
+}
+
 // SharesMeasure reports whether two texts name the same measure: "cost" and "price".
 func SharesMeasure(a, b string) bool {
 	others := findRoles(b)
@@ -295,8 +306,8 @@ func Kin(relation string, isInverse bool) string {
 
 // noOneForm is a relation to what is nobody.
 var noOneForm = regexp.MustCompile(`\b(?:languages?|genres?|types?|categor(?:y|ies)|dates?|years?|places?|` +
-	`locations?|birthplace|colou?rs?|departments?|offices?|rooms?|zones?|semesters?|cit(?:y|ies)|towns?|villages?|` +
-	`origin|floors?|address|nationality|in|from)$`)
+	`locations?|birthplace|colou?rs?|departments?|offices?|rooms?|zones?|semesters?|aircraft|planes?|vehicles?|` +
+	`cit(?:y|ies)|towns?|villages?|origin|floors?|address|nationality|in|from)$`)
 
 // LeadsToNoOne reports whether a relation says a language, a place, a date or the like, which is no answer to who.
 func LeadsToNoOne(relation string) bool {

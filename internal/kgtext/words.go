@@ -227,8 +227,6 @@ var synonyms = readSynonyms(
 	"cook cooks cooked chef",
 	"coach coaches coached trainer trains trained",
 	"based headquarters headquarter headquartered",
-	"leave leaves left depart departs departed origin",
-	"land lands landed arrive arrives arrived destination",
 	"money currency",
 	"religion faith",
 	"designed designs designer architect",

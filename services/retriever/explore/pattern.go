@@ -267,6 +267,8 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 			return 0.2
 		case c.Words == 0 && (kgtext.SharesRole(o.phrase, name) || kin != "" && e.kinOf(c) == kin):
 			return -sameRole
+		case kgtext.SaysWay(o.phrase, name) && c.Comparable < 0.5:
+			return -sameWay
 		}
 		return 0
 	}
@@ -279,6 +281,9 @@ var identifierForm = regexp.MustCompile(
 // sameRole is added to the score of a relation that says the role of a phrase by another word: the origin of what
 // departs.
 const sameRole = 0.15
+
+// sameWay is the same for one that says where things go from or to.
+const sameWay = 0.5
 
 // timeForm is a relation to a time of day or to how long something takes.
 var timeForm = regexp.MustCompile(`(?i)\btime$`)

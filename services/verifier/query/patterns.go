@@ -169,7 +169,7 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	if best.GetJoins() {
 		fit = min(1, fit+0.25)
 	}
-	if saysWay(phrase, relationOf(best)) {
+	if kgtext.SaysWay(phrase, relationOf(best)) {
 		fit = max(fit, surelySaid)
 	}
 	if phrase == "in" && (len(candidates) == 1 || isOnlySubject(best, candidates) &&
@@ -309,26 +309,6 @@ func isOnlySubject(best *graphv1.RelationCandidate, candidates []*graphv1.Relati
 		func(c *graphv1.RelationCandidate) bool { return c != best && !isInverse(c) })
 }
 
-// goesForm ends with the preposition of where something goes from or to, which originForm and destinationForm say.
-var (
-	goesForm        = regexp.MustCompile(`(?:^| )(from|to)$`)
-	originForm      = regexp.MustCompile(`(?i)^(?:from|origin|source|start|departure (?:airport|station|port|city))$`)
-	destinationForm = regexp.MustCompile(`(?i)^(?:to|destination|target|end|arrival (?:airport|station|port|city))$`)
-)
-
-// saysWay reports whether a relation says where things go from or to, as a phrase asks.
-func saysWay(phrase, relation string) bool {
-	m := goesForm.FindStringSubmatch(phrase)
-	if m == nil {
-		return false
-	}
-	form := originForm
-	if m[1] == "to" {
-		form = destinationForm
-	}
-	return form.MatchString(kgtext.SplitIdentifiers(relation))
-}
-
 // choose returns the first candidate that the pattern can mean.
 func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidate,
 	end string) *graphv1.RelationCandidate {
@@ -343,7 +323,7 @@ func (x *alignment) choose(phrase string, candidates []*graphv1.RelationCandidat
 	})
 	isForward := func(c *graphv1.RelationCandidate) bool { return !isInverse(c) }
 	isWay := func(c *graphv1.RelationCandidate) bool {
-		return isForward(c) && len(c.GetSteps()) == 1 && saysWay(phrase, relationOf(c))
+		return isForward(c) && c.GetComparable() < 0.5 && kgtext.SaysWay(phrase, relationOf(c))
 	}
 	if at := slices.IndexFunc(candidates, isWay); at >= 0 {
 		return candidates[at]

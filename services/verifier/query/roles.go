@@ -352,7 +352,8 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 	asksBeginning := isAge(phrase) || phrase == "date" || saysBeginning(phrase) && asksAge.MatchString(x.question)
 	isBegin := asksBeginning && saysBeginning(relation) ||
 		phrase == "date" && kgtext.IsTime(relation)
-	return isBegin || saysWay(phrase, relation) || kgtext.SharesRole(phrase, relation) || kgtext.IsSaid(relation, x.withoutNames())
+	return isBegin || kgtext.SaysWay(phrase, relation) || kgtext.SharesRole(phrase, relation) ||
+		kgtext.IsSaid(relation, x.withoutNames())
 }
 
 // withoutNames returns the question without the names of the plan: who placed order 7 is not its order.

@@ -321,7 +321,7 @@ func (x *alignment) countsShared(p *graphv1.QueryPattern, best *graphv1.Relation
 
 // countsPeople is "how many people work in A", and peopleForm a kind of these.
 var (
-	countsPeople = regexp.MustCompile(`(?i)^how many (?:people|persons|employees|men|women) (?:work|are employed) ` +
+	countsPeople = regexp.MustCompile(`(?i)^how many (?:people|persons|employees) (?:work|are employed) ` +
 		`(?:at|for|in|on) `)
 	peopleForm = regexp.MustCompile(`(?i)^(?:people|person|human|employees?|staff|(?:staff )?members?|workers?)$`)
 )
