@@ -87,8 +87,8 @@ func FindUnfit(ground *graphv1.GroundGraph, question, answer string) *graphv1.Tr
 var asksKind = regexp.MustCompile(`(?i)^(?:what|who) (?:is|are|was|were|does|do)\b|^(?:is|are|was|were) |` +
 	`\b(?:kinds?|types?|sorts?|categor(?:y|ies)|class(?:es)?|job|profession|occupation|role|position|genre)\b`)
 
-// checkFit is FindUnfit of one triple that names the answer: whether it is unfit, and whether the question has a word of
-// its relation besides the names and their kinds.
+// checkFit is FindUnfit of one triple that names the answer: whether it is unfit, and whether the question has a word
+// of its relation besides the names and their kinds.
 func checkFit(ground *graphv1.GroundGraph, question, answer string,
 	fact *graphv1.ScoredTriple) (isUnfit, saysOwn bool) {
 	words, topic := VerbaliseRelation(fact.GetTriple().GetRelation()), fact.GetTriple().GetSubject()

@@ -55,7 +55,8 @@ func TestFindUnfit(t *testing.T) {
 	ground := &graphv1.GroundGraph{Subjects: []*graphv1.SubjectEvidence{{Triples: []*graphv1.ScoredTriple{
 		fact("7B", "instance of", "class", .24), fact("7B", "teacher", "Mara Vell", .64),
 		fact("Ivo Tarn", "class", "7B", .66), fact("Osprey", "instance of", "team", .2),
-		fact("Petra Holm", "team", "Osprey", .2), fact("Osprey", "lead", "Per Holm", .1), fact("Per Holm", "team", "Osprey", .2),
+		fact("Petra Holm", "team", "Osprey", .2), fact("Osprey", "lead", "Per Holm", .1),
+		fact("Per Holm", "team", "Osprey", .2),
 		fact("Grey Ford", "defender", "Aldmark", .6), fact("Grey Ford", "head of the defenders", "Queen Maud", .6),
 		fact("Robot 4", "maintainedBy", "Lin Qiao", .7), fact("Queen Maud", "father", "Edmund", .6),
 		fact("Aldmark", "type", "kingdom", .9)}}}}

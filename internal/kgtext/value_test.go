@@ -161,7 +161,8 @@ func TestANameStandsForAnObjectThatSaysMore(t *testing.T) {
 }
 
 func FuzzValues(f *testing.F) {
-	for _, s := range []string{"1956-07-04", "4th of July 1956", "82,350 km²", "٣", "1e999", "-", "+0000", "PT1H10M", "07:15"} {
+	for _, s := range []string{"1956-07-04", "4th of July 1956", "82,350 km²", "٣", "1e999", "-", "+0000", "PT1H10M",
+		"07:15"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

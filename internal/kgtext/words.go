@@ -227,6 +227,7 @@ var synonyms = readSynonyms(
 	"cook cooks cooked chef",
 	"coach coaches coached trainer trains trained",
 	"based headquarters headquarter headquartered",
+	"paint paints painted painter sculpted sculptor creator created",
 	"money currency",
 	"religion faith",
 	"designed designs designer architect",

@@ -17,8 +17,8 @@ import (
 const maxKindPaths = 64
 
 // findOtherKind returns why the first answer is not what was asked for: the knowledge graph says that it is of another
-// kind, and that something it leads to is of the one asked for, as the country of a town, or by a relation of that name.
-// Empty if it does not; a retriever that fails says nothing.
+// kind, and that something it leads to is of the one asked for, as the country of a town, or by a relation of that
+// name. Empty if it does not; a retriever that fails says nothing.
 func (s *Service) findOtherKind(ctx context.Context, q *question.Question) string {
 	kinds := kgtext.AskedKinds(q.Text())
 	if len(kinds) == 0 || len(q.OtherKGs()) > 0 {

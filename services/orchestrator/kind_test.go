@@ -82,7 +82,8 @@ func TestAnAnswerThatHasWhatIsAskedForIsDoubted(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := resp.GetRun()
-		if got := strings.Contains(run.GetGroundingReason(), "has the guild that the question asks for"); got != doubted ||
+		got := strings.Contains(run.GetGroundingReason(), "has the guild that the question asks for")
+		if got != doubted ||
 			got != (run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED) {
 			t.Errorf("a %s: %v: %s", own, run.GetGrounding(), run.GetGroundingReason())
 		}

@@ -264,7 +264,7 @@ func (r *repairer) compareTwo() {
 			listed[kgtext.Fold(name)] = true
 		}
 	}
-	isNamed := listed[kgtext.Fold(clean(one))] || listed[kgtext.Fold(clean(other))] // and what it has, not whose this is
+	isNamed := listed[kgtext.Fold(clean(one))] || listed[kgtext.Fold(clean(other))] // not in the place of a value
 	if phrase == "" || isNamed && slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetCondition() != nil || c.GetRank() != nil && !c.GetRank().GetCount()
 	}) {

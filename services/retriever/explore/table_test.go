@@ -136,7 +136,8 @@ func TestOfTwoSpellingsThatOfTheQuestionIsMeant(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph([3]string{"Mara Vell", "skill", "finance"}, [3]string{"Per Holm", "team", "Finance"},
 		[3]string{"Finance", "budget", "45000"})
-	for question, want := range map[string]string{"Who is in Finance?": "Finance", "Who knows finance?": "Finance, finance",
+	for question, want := range map[string]string{"Who is in Finance?": "Finance",
+		"Who knows finance?": "Finance, finance",
 		"WHO IS IN FINANCE?": "Finance, finance"} {
 		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
 			match(variable("x"), "in", entity("Finance"))}}

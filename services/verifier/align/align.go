@@ -65,6 +65,7 @@ type evidence struct {
 func Align(question string, drafts *graphv1.PseudoGraph, ground *graphv1.GroundGraph, cfg Config) Alignment {
 	words := kgtext.FoldWords(question)
 	pool := collectEvidence(words, kgtext.AsksWho(question), ground, cfg.NameWeight)
+	weighWords(question, pool)
 	var out Alignment
 	for i, draft := range drafts.GetTriples() {
 		best := nearestEvidence(pool, i, draft, cfg)
@@ -124,34 +125,28 @@ func collectEvidence(words kgtext.Words, asksWho bool, ground *graphv1.GroundGra
 			}
 		}
 	}
-	weighWords(words, pool)
 	return pool
 }
 
-// saidWeight is added to the nearness of evidence whose relation the question, besides the names, or a draft says.
+// saidWeight is added to the nearness of evidence whose relation is the noun that the question asks for, or that of the
+// draft.
 const saidWeight = 0.2
 
-// weighWords lets evidence count more whose relation the question says. A ranker knows better than words which relation
-// is asked for.
-func weighWords(words kgtext.Words, pool []*evidence) {
+// weighWords lets evidence about what the question names count more if its relation is what is asked for of that: "what
+// cuisine is A". A ranker knows better than words which relation this is.
+func weighWords(question string, pool []*evidence) {
 	if slices.ContainsFunc(pool, func(e *evidence) bool { return e.GetProbability() > 0 }) {
 		return
 	}
+	kinds := kgtext.AskedKinds(question)
 	for _, e := range pool {
 		e.isUnranked = true
-		if e.mentioned && kgtext.IsSaid(e.GetTriple().GetRelation(), withoutNames(words, e.subject, e.object)) {
+		words := strings.Fields(kgtext.Fold(kgtext.VerbaliseRelation(e.GetTriple().GetRelation())))
+		isAsked := func(kind string) bool { return len(words) > 0 && kgtext.SameNoun(words[len(words)-1], kind) }
+		if e.mentioned && slices.ContainsFunc(kinds, isAsked) {
 			e.relevance += saidWeight
 		}
 	}
-}
-
-// withoutNames returns a folded question without some names.
-func withoutNames(words kgtext.Words, names ...string) string {
-	text := string(words)
-	for _, name := range names {
-		text = strings.ReplaceAll(text, " "+name+" ", " ")
-	}
-	return text
 }
 
 // leadsToNoName reports whether a triple's object is a date, a number, yes or no, or a kind of things.

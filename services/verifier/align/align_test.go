@@ -382,16 +382,16 @@ func TestWhoIsNoKindAndNoFlag(t *testing.T) {
 	}
 }
 
-func TestARelationThatTheWordsSayIsNearerUnlessARankerKnows(t *testing.T) {
+func TestTheRelationThatIsAskedForIsNearerUnlessARankerKnows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		draft       string
 		probability float32
 		want        []string
 	}{
-		"the question says it":    {"country", 0, []string{"replace Orla -> leek", "add -> Velmoran"}},
-		"the draft says it":       {"recipe cuisine", 0, []string{"replace Orla -> Velmoran"}},
-		"a ranker has read facts": {"recipe cuisine", .4, []string{"replace Orla -> leek"}},
+		"the question asks for it": {"country", 0, []string{"replace Orla -> leek", "add -> Velmoran"}},
+		"the draft says it":        {"recipe cuisine", 0, []string{"replace Orla -> Velmoran"}},
+		"a ranker has read facts":  {"recipe cuisine", .4, []string{"replace Orla -> leek"}},
 	} {
 		of := func(relation, object string, question, draft float32) *graphv1.ScoredTriple {
 			e := withScores(triple("Leek Pie", relation, object), question, draft)

@@ -214,21 +214,29 @@ func (x *alignment) lacksPlace() bool {
 }
 
 // isOnlyColumn reports whether nothing but one relation of rows, and what was so before, has what a pattern ends in:
-// who plays for a club has it as their club, whatever the plan calls that.
+// who plays for a club has it as their club, whatever the plan calls that. What that has itself is no row, unless it is
+// of the kind that the plan says of these.
 func (x *alignment) isOnlyColumn(p *graphv1.QueryPattern, candidates []*graphv1.RelationCandidate) bool {
 	isNamed := p.GetEnd().GetEntity() != "" || kgtext.IsListed(x.draft, p.GetEnd().GetVariable())
-	now := slices.DeleteFunc(slices.Clone(candidates),
-		func(c *graphv1.RelationCandidate) bool { return kgtext.SaysFormer(relationOf(c)) })
+	isOther, v := func(*graphv1.RelationCandidate) bool { return false }, p.GetStart().GetVariable()
+	if x.hasKind(v) {
+		isOther = func(c *graphv1.RelationCandidate) bool {
+			return isInverse(c) && (len(c.GetEndTypes()) == 0 || !x.hasKind(v, c.GetEndTypes()...))
+		}
+	}
+	now := slices.DeleteFunc(slices.Clone(candidates), func(c *graphv1.RelationCandidate) bool {
+		return kgtext.SaysFormer(relationOf(c)) || isOther(c)
+	})
 	if !isNamed || len(now) == 0 || len(now[0].GetSteps()) > 1 || isInverse(now[0]) {
 		return false
 	}
-	isOther := func(c *graphv1.RelationCandidate) bool {
+	isAnother := func(c *graphv1.RelationCandidate) bool {
 		return kgtext.StepsKey(c.GetSteps()) != kgtext.StepsKey(now[0].GetSteps())
 	}
 	isRow := func(c *graphv1.QueryClause) bool {
-		return c.GetMatch() != nil && c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable()
+		return c.GetMatch() != nil && c.GetMatch().GetStart().GetVariable() == v
 	}
-	return !slices.ContainsFunc(now, isOther) && slices.ContainsFunc(x.plan.GetClauses(), isRow)
+	return !slices.ContainsFunc(now, isAnother) && slices.ContainsFunc(x.plan.GetClauses(), isRow)
 }
 
 // unitEnd is the unit at the end of the name of a relation: "prep time (min)".
