@@ -126,6 +126,9 @@ const clockUnit = "clock"
 
 // parseClock parses a time of day.
 func parseClock(s string) (Quantity, bool) {
+	if !strings.Contains(s, ":") {
+		return Quantity{}, false // as most values, without a search for the pattern
+	}
 	m := clockPattern.FindStringSubmatch(s)
 	if m == nil {
 		return Quantity{}, false
@@ -141,8 +144,8 @@ var durationPattern = regexp.MustCompile(`^P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d
 
 // parseDuration parses such a duration into minutes.
 func parseDuration(s string) (Quantity, bool) {
-	text := strings.Replace(strings.TrimPrefix(s, "P"), "T", "", 1)
-	if text == "" || !durationPattern.MatchString(s) {
+	text, isDuration := strings.CutPrefix(s, "P")
+	if text = strings.Replace(text, "T", "", 1); !isDuration || text == "" || !durationPattern.MatchString(s) {
 		return Quantity{}, false
 	}
 	q := Quantity{Unit: "minute"}
