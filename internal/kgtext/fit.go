@@ -168,7 +168,7 @@ func isNamesake(words, question string) bool {
 // says what 7B is, as in "who heads the Sales department".
 func cutKind(ground *graphv1.GroundGraph, before, behind, name string) string {
 	before, behind = strings.TrimSpace(before), strings.TrimSpace(behind)
-	last := before[strings.LastIndex(before, " ")+1:]
+	last := LastWord(before)
 	next, _, _ := strings.Cut(behind, " ")
 	for _, t := range groundTriples(ground) {
 		if t.GetTriple().GetSubject() != name || !IsType(t.GetTriple().GetRelation()) {

@@ -176,7 +176,7 @@ func SharesRole(a, b string) bool {
 
 // SaysWay reports whether a relation says where things go from or to, as a phrase asks that ends so: "from", "go to".
 func SaysWay(phrase, relation string) bool {
-	switch phrase[strings.LastIndex(phrase, " ")+1:] {
+	switch LastWord(phrase) {
 	case "from":
 		return SharesRole("origin", relation)
 	case "to":
@@ -415,7 +415,7 @@ func IsTurned(question, topic string, step *graphv1.RelationStep) bool {
 	if !found {
 		return false
 	}
-	verb = verb[strings.LastIndex(verb, " ")+1:]
+	verb = LastWord(verb)
 	words := slices.DeleteFunc(strings.Fields(before), func(w string) bool { return w == "the" || w == "both" })
 	isVerb := func(back int) bool {
 		return len(words) >= back && (words[len(words)-back] == verb || inflects(words[len(words)-back], verb))

@@ -140,26 +140,25 @@ func parseClock(s string) (Quantity, bool) {
 }
 
 // durationPattern is a duration as schema.org and XML Schema write it: "PT1H10M".
-var durationPattern = regexp.MustCompile(`^P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$`)
+var durationPattern = regexp.MustCompile(`^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
 
 // parseDuration parses such a duration into minutes.
-func parseDuration(s string) (Quantity, bool) {
-	text, isDuration := strings.CutPrefix(s, "P")
-	if text = strings.Replace(text, "T", "", 1); !isDuration || text == "" || !durationPattern.MatchString(s) {
-		return Quantity{}, false
+func parseDuration(s string) (q Quantity, isDuration bool) {
+	if !strings.HasPrefix(s, "P") {
+		return Quantity{}, false // as most values, without a search for the pattern
 	}
-	q := Quantity{Unit: "minute"}
-	minutes := map[byte]float64{'D': 24 * 60, 'H': 60, 'M': 1, 'S': 1.0 / 60}
-	for text != "" {
-		end := strings.IndexAny(text, "DHMS")
-		n, err := strconv.ParseFloat(text[:end], 64)
+	m := durationPattern.FindStringSubmatch(s)
+	for i, minutes := range []float64{24 * 60, 60, 1, 1.0 / 60} {
+		if m == nil || m[i+1] == "" {
+			continue
+		}
+		n, err := strconv.ParseFloat(m[i+1], 64)
 		if err != nil {
 			return Quantity{}, false
 		}
-		q.Number += n * minutes[text[end]]
-		text = text[end+1:]
+		q.Number, q.Unit, isDuration = q.Number+n*minutes, "minute", true
 	}
-	return q, true
+	return q, isDuration
 }
 
 // ParseQuantity parses a number with or without a unit, a duration, or a time of day.

@@ -193,6 +193,9 @@ func (w OpenWords) find(name string) (at, n int) {
 	return 0, 0
 }
 
+// LastWord returns what stands behind the last space of a text; the text if it has none.
+func LastWord(text string) string { return text[strings.LastIndex(text, " ")+1:] }
+
 // FormatCount returns a number with its noun, whose plural ends in s, or in ies for y: "1 entity", "2 entities".
 func FormatCount(n int, noun string) string {
 	if n == 1 {

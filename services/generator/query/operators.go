@@ -98,8 +98,6 @@ var mannerForm = regexp.MustCompile(`^works? (\p{L}{3,})ly$`)
 // cutManner returns what somebody is who works so: remote of "works remotely".
 func cutManner(phrase string) string { return mannerForm.ReplaceAllString(phrase, "$1") }
 
-func lastWord(text string) string { return text[strings.LastIndex(text, " ")+1:] }
-
 func secondWord(text string) string {
 	_, rest, _ := strings.Cut(text, " ")
 	return firstWord(rest)

@@ -93,7 +93,7 @@ func (r *repairer) isNoName(names []string, kind string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		word, isTitled := r.isTitled(firstWord(name))
 		isTitled = isTitled && word != strings.ToLower(word) && strings.Contains(r.lower, " "+strings.ToLower(name))
-		if kgtext.SameNoun(lastWord(name), kind) && lastWord(name) == strings.ToLower(lastWord(name)) &&
+		if noun := kgtext.LastWord(name); kgtext.SameNoun(noun, kind) && noun == strings.ToLower(noun) &&
 			superlativeEnd.MatchString(r.readBefore(name)) {
 			return false // the newest Moroccan recipe
 		}
@@ -258,13 +258,12 @@ func (r *repairer) findCompared() (first, second, phrase string, operator graphv
 // compareTwo compares two names by what an adjective measures, where the draft compares nothing.
 func (r *repairer) compareTwo() {
 	one, other, phrase, operator := r.findCompared()
-	listed := map[string]bool{}
-	for _, c := range r.plan.GetClauses() {
-		for _, name := range c.GetValues().GetEntities() {
-			listed[kgtext.Fold(name)] = true
-		}
+	isOfBoth := func(name string) bool {
+		return kgtext.Fold(name) == kgtext.Fold(clean(one)) || kgtext.Fold(name) == kgtext.Fold(clean(other))
 	}
-	isNamed := listed[kgtext.Fold(clean(one))] || listed[kgtext.Fold(clean(other))] // not in the place of a value
+	isNamed := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return slices.ContainsFunc(c.GetValues().GetEntities(), isOfBoth) // and not in the place of a value
+	})
 	if phrase == "" || isNamed && slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetCondition() != nil || c.GetRank() != nil && !c.GetRank().GetCount()
 	}) {
@@ -348,8 +347,11 @@ var thanName = regexp.MustCompile(
 	`(?i)\bthan\s+(?:the\s+|that of\s+)?([^\d\s?.,][^?.,]*?)(?:['’]s)?(?:\s+(?:has|have|had|did|does|do|is|` +
 		`was))?\s*[?.]*$`)
 
+// smallNumbers are numbers in words.
+const smallNumbers = `one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty`
+
 // spelledNumber begins "two hours", which is no name.
-var spelledNumber = regexp.MustCompile(`(?i)^(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|a|an)\b`)
+var spelledNumber = regexp.MustCompile(`(?i)^(?:` + smallNumbers + `|a|an)\b`)
 
 // compareWithNamed compares with a name of the question instead of a number that it does not have.
 func (r *repairer) compareWithNamed() {

@@ -128,7 +128,7 @@ func (r *repairer) readCount(things, phrase, most string, said *graphv1.QueryPat
 // countsFor reports whether the plan ranks something else than the things.
 func (r *repairer) countsFor(things string) bool {
 	return slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool { return c.GetRank() != nil }) &&
-		!kgtext.SameNoun(kindOf(r.plan.GetResult().GetVariable()), lastWord(things))
+		!kgtext.SameNoun(kindOf(r.plan.GetResult().GetVariable()), kgtext.LastWord(things))
 }
 
 // kindOfCounted says of which kind the things are that a plan counts and the question has the most of: of "who directed

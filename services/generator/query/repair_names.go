@@ -110,8 +110,8 @@ func (r *repairer) rankForBound(c *graphv1.QueryCondition) *graphv1.QueryClause 
 }
 
 // saysNumber is a number in digits or words.
-var saysNumber = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|` +
-	`thirty|forty|fifty|hundred|thousand|million|billion|half|dozen)\b`)
+var saysNumber = regexp.MustCompile(`(?i)\d|\b(?:` + smallNumbers +
+	`|thirty|forty|fifty|hundred|thousand|million|billion|half|dozen)\b`)
 
 // ranksBy reports whether the plan ranks by an attribute.
 func (r *repairer) ranksBy(phrase string) bool {

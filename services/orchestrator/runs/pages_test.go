@@ -62,15 +62,21 @@ func TestPagesOfAWholeFileAreRight(t *testing.T) {
 	}
 }
 
-func TestABucketLeadsToNoPageButOfATree(t *testing.T) {
-	file := makeFile(t)
+// findRoot returns the newest meta page of a file without its header, and the file from the root page on.
+func findRoot(t *testing.T, file []byte) (meta, root []byte) {
+	t.Helper()
 	p := &pages{file: bytes.NewReader(file), length: int64(len(file)), used: map[uint64]bool{}}
 	meta, err := p.readMeta()
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := int64(binary.NativeEndian.Uint64(meta[16:])) * p.size
-	element := file[root+pageHeader:] // of the first bucket
+	return meta, file[int64(binary.NativeEndian.Uint64(meta[16:]))*p.size:]
+}
+
+func TestABucketLeadsToNoPageButOfATree(t *testing.T) {
+	file := makeFile(t)
+	meta, root := findRoot(t, file)
+	element := root[pageHeader:] // of the first bucket
 	pos, key := binary.NativeEndian.Uint32(element[4:]), binary.NativeEndian.Uint32(element[8:])
 	bucket := element[pos+key:]
 	for _, id := range []uint64{1, binary.NativeEndian.Uint64(meta[32:])} {
@@ -83,12 +89,7 @@ func TestABucketLeadsToNoPageButOfATree(t *testing.T) {
 
 func TestABranchLeadsToNoMetaPage(t *testing.T) {
 	file := makeFile(t)
-	p := &pages{file: bytes.NewReader(file), length: int64(len(file)), used: map[uint64]bool{}}
-	meta, err := p.readMeta()
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := file[int64(binary.NativeEndian.Uint64(meta[16:]))*p.size:]
+	_, root := findRoot(t, file)
 	binary.NativeEndian.PutUint16(root[8:], branchPage)
 	binary.NativeEndian.PutUint16(root[10:], 1) // element
 	element := root[pageHeader:]

@@ -69,7 +69,7 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 // preferHead puts a relation first that ends in the last word of the pattern before one that has it as an attribute: a
 // line is what something is "on line" and not its line type.
 func (e *explorer) preferHead(o open, candidates []Candidate) {
-	head := o.phrase[strings.LastIndex(o.phrase, " ")+1:]
+	head := kgtext.LastWord(o.phrase)
 	endsInHead := func(c Candidate) bool {
 		name := kgtext.Fold(e.lastName(c))
 		return c.Words == 1 && (name == head || strings.HasSuffix(name, " "+head))

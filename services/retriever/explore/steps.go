@@ -238,13 +238,9 @@ func (e *explorer) throughNamed(phrase string, candidates []Candidate) ([]Candid
 			if at < 0 {
 				continue
 			}
-			next := walk.Step{Relation: relations[at].Relation}
-			c.Steps, c.TypeMatch, c.TypeMiss, c.Words = append(slices.Clone(c.Steps), next), true, false, 1
-			if c.ends, err = e.follow(c.ends, []walk.Step{next}); err != nil {
-				return nil, err
-			}
-			e.classifyEnds(&c)
-			return []Candidate{c}, e.typeEnds(&c)
+			c.TypeMatch, c.TypeMiss, c.Words = true, false, 1
+			_, err = e.extend(&c, walk.Step{Relation: relations[at].Relation})
+			return []Candidate{c}, err
 		}
 	}
 	return nil, nil
@@ -274,11 +270,16 @@ func (e *explorer) goOn(c *Candidate) (bool, error) {
 	if next == nil {
 		return false, nil
 	}
-	ends, err := e.follow(c.ends, []walk.Step{*next})
+	return e.extend(c, *next)
+}
+
+// extend adds a step to a candidate if one of its ends has it, and reports that.
+func (e *explorer) extend(c *Candidate, next walk.Step) (bool, error) {
+	ends, err := e.follow(c.ends, []walk.Step{next})
 	if err != nil || len(ends) == 0 {
 		return false, err
 	}
-	c.Steps, c.ends = append(slices.Clone(c.Steps), *next), ends
+	c.Steps, c.ends = append(slices.Clone(c.Steps), next), ends
 	e.classifyEnds(c)
 	return true, e.typeEnds(c)
 }

@@ -141,8 +141,8 @@ func weighWords(question string, pool []*evidence) {
 	kinds := kgtext.AskedKinds(question)
 	for _, e := range pool {
 		e.isUnranked = true
-		words := strings.Fields(kgtext.Fold(kgtext.VerbaliseRelation(e.GetTriple().GetRelation())))
-		isAsked := func(kind string) bool { return len(words) > 0 && kgtext.SameNoun(words[len(words)-1], kind) }
+		noun := kgtext.LastWord(kgtext.Fold(kgtext.VerbaliseRelation(e.GetTriple().GetRelation())))
+		isAsked := func(kind string) bool { return kgtext.SameNoun(noun, kind) }
 		if e.mentioned && slices.ContainsFunc(kinds, isAsked) {
 			e.relevance += saidWeight
 		}

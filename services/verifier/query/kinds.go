@@ -14,7 +14,7 @@ import (
 // typePattern aligns a clause that says what a variable is. If the knowledge graph does not say that
 // of most that the variable can be, the clause is left out: other clauses bind it. Unless their relations
 // imply it, as what somebody directed is a film, the result may be of another kind.
-func (x *alignment) typePattern(clause int, p *graphv1.QueryPattern, found *graphv1.PatternCandidates) string {
+func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.PatternCandidates) string {
 	name := p.GetEnd().GetEntity()
 	links := x.entities(name)
 	candidates := slices.Concat(found.GetCandidates(), found.GetElsewhere())
@@ -36,7 +36,7 @@ func (x *alignment) typePattern(clause int, p *graphv1.QueryPattern, found *grap
 		return ""
 	}
 	if rows := found.GetElsewhere(); len(found.GetCandidates()) == 0 && len(rows) > 0 &&
-		!x.bindsElsewhere(clause, p.GetStart().GetVariable()) && !x.hasKind(p.GetStart().GetVariable()) {
+		!x.bindsElsewhere(at, p.GetStart().GetVariable()) && !x.hasKind(p.GetStart().GetVariable()) {
 		// In a table the things are its rows.
 		out := proto.CloneOf(p)
 		out.Steps = rows[0].GetSteps()
@@ -52,9 +52,9 @@ func (x *alignment) typePattern(clause int, p *graphv1.QueryPattern, found *grap
 		x.list(p, term.GetLinks(), "these have it in their names")
 		return ""
 	}
-	at := slices.IndexFunc(links, x.isName)
-	if at >= 0 && len(found.GetCandidates()) == 0 && !x.hasKind(p.GetStart().GetVariable()) {
-		x.list(p, links[at:at+1], "the question names it")
+	named := slices.IndexFunc(links, x.isName)
+	if named >= 0 && len(found.GetCandidates()) == 0 && !x.hasKind(p.GetStart().GetVariable()) {
+		x.list(p, links[named:named+1], "the question names it")
 		return ""
 	}
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
@@ -66,7 +66,7 @@ func (x *alignment) typePattern(clause int, p *graphv1.QueryPattern, found *grap
 				len(links) == 0 && x.isEndOf(p.GetStart().GetVariable(), kgtext.IsPlace)) && !x.tellsApart(name))
 	}
 	best := found.GetCandidates()[0]
-	boundElsewhere := x.bindsElsewhere(clause, p.GetStart().GetVariable())
+	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
 	if boundElsewhere && !best.GetJoins() {
 		if x.asksKind(name, best) {
 			return fmt.Sprintf("nothing that fits the rest of the plan is a %s in the knowledge graph", name)

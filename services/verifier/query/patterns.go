@@ -59,13 +59,9 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if best == nil && x.countsRanked(p, phrase) {
 		best = x.choose(phrase, found.GetCandidates(), end)
 	}
-	workers := x.findWorkers(p, found.GetCandidates())
-	if workers != nil && (best.GetComparable() < 0.5 || !kgtext.SharesWord(relationOf(best), x.question)) {
-		best = workers
-	}
-	moment := x.findMoment(p, found.GetCandidates())
-	if moment != nil && (best == nil || !kgtext.IsLength(relationOf(best))) {
-		best = moment
+	form := x.findByForm(p, best, found.GetCandidates())
+	if form != nil {
+		best = form
 	}
 	if best == nil {
 		if !exclude && x.saysBest(at, p) {
@@ -76,13 +72,13 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	if !exclude && x.countsNamed(p, best) {
 		return ""
 	}
-	if gap := x.gap(best, phrase, found); gap > x.MaxGap && best != moment && best != workers && !best.GetJoins() &&
-		!x.valued[end] && !best.GetTypeMatch() && best.GetWords() < 1 && len(kgtext.NewOpenWords(phrase)) > 0 &&
+	if gap := x.gap(best, phrase, found); gap > x.MaxGap && form == nil && !best.GetJoins() && !x.valued[end] &&
+		!best.GetTypeMatch() && best.GetWords() < 1 && len(kgtext.NewOpenWords(phrase)) > 0 &&
 		!holdsWords(x.question, relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
 	fit := x.fit(p, best, found.GetCandidates())
-	if best == moment || best == workers {
+	if form != nil {
 		fit = max(fit, surelyMoment)
 	}
 	if fit < x.MinRelation {
@@ -111,6 +107,19 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.addEndType(p, best, phrase)
 	}
 	return ""
+}
+
+// findByForm returns the relation that a pattern means by the form of the question, whatever its words: when what went
+// on for so long ended, or where those work who are counted. It is nil if the form says none, or best fits it itself.
+func (x *alignment) findByForm(p *graphv1.QueryPattern, best *graphv1.RelationCandidate,
+	candidates []*graphv1.RelationCandidate) *graphv1.RelationCandidate {
+	if moment := x.findMoment(p, candidates); moment != nil && (best == nil || !kgtext.IsLength(relationOf(best))) {
+		return moment
+	}
+	if best.GetComparable() >= 0.5 && kgtext.SharesWord(relationOf(best), x.question) {
+		return nil // a number of employees
+	}
+	return x.findWorkers(p, candidates)
 }
 
 // isUnaskedTime reports whether a relation says when something was, and neither question nor plan asks for that:
@@ -218,25 +227,22 @@ func (x *alignment) lacksPlace() bool {
 // of the kind that the plan says of these.
 func (x *alignment) isOnlyColumn(p *graphv1.QueryPattern, candidates []*graphv1.RelationCandidate) bool {
 	isNamed := p.GetEnd().GetEntity() != "" || kgtext.IsListed(x.draft, p.GetEnd().GetVariable())
-	isOther, v := func(*graphv1.RelationCandidate) bool { return false }, p.GetStart().GetVariable()
-	if x.hasKind(v) {
-		isOther = func(c *graphv1.RelationCandidate) bool {
-			return isInverse(c) && (len(c.GetEndTypes()) == 0 || !x.hasKind(v, c.GetEndTypes()...))
-		}
-	}
+	v := p.GetStart().GetVariable()
+	isTyped := x.hasKind(v)
 	now := slices.DeleteFunc(slices.Clone(candidates), func(c *graphv1.RelationCandidate) bool {
-		return kgtext.SaysFormer(relationOf(c)) || isOther(c)
+		isSuch := len(c.GetEndTypes()) > 0 && x.hasKind(v, c.GetEndTypes()...)
+		return kgtext.SaysFormer(relationOf(c)) || isTyped && isInverse(c) && !isSuch
 	})
 	if !isNamed || len(now) == 0 || len(now[0].GetSteps()) > 1 || isInverse(now[0]) {
 		return false
 	}
-	isAnother := func(c *graphv1.RelationCandidate) bool {
+	isOther := func(c *graphv1.RelationCandidate) bool {
 		return kgtext.StepsKey(c.GetSteps()) != kgtext.StepsKey(now[0].GetSteps())
 	}
 	isRow := func(c *graphv1.QueryClause) bool {
 		return c.GetMatch() != nil && c.GetMatch().GetStart().GetVariable() == v
 	}
-	return !slices.ContainsFunc(now, isAnother) && slices.ContainsFunc(x.plan.GetClauses(), isRow)
+	return !slices.ContainsFunc(now, isOther) && slices.ContainsFunc(x.plan.GetClauses(), isRow)
 }
 
 // unitEnd is the unit at the end of the name of a relation: "prep time (min)".

@@ -77,7 +77,7 @@ func (x *alignment) checkWho() {
 // isOtherRole reports whether words ask for who has a role by a relation that says who has another one, so that things
 // would be the answer: of "who is the manager of A" not those whose administrator A is.
 func (x *alignment) isOtherRole(words, relation string) bool {
-	last := relation[strings.LastIndex(relation, " ")+1:]
+	last := kgtext.LastWord(relation)
 	return kgtext.AsksWho(x.question) && kgtext.IsRole(words) && kgtext.IsRole(last) &&
 		!kgtext.SharesWord(relation, x.question)
 }
@@ -131,7 +131,7 @@ func (x *alignment) checkVoice() {
 		c, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
 		words, isPassive := kgtext.PassiveVerb(relationOf(c))
 		if name := p.GetEnd().GetEntity(); name != "" && strings.HasSuffix(kgtext.DescribeRelation(p), " by") &&
-			isInverse(c) && (isPassive || kgtext.IsRole(words[strings.LastIndex(words, " ")+1:])) {
+			isInverse(c) && (isPassive || kgtext.IsRole(kgtext.LastWord(words))) {
 			x.doubt(fmt.Sprintf("%q says who did it to %s, and the question asks what %[2]s did", relationOf(c), name))
 		}
 	}
