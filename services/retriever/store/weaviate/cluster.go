@@ -34,6 +34,7 @@ type cluster struct {
 	http   *http.Client
 	// lastHealthy is the place in config.HTTP of the node that answered last.
 	lastHealthy atomic.Int32
+	structures  structureDirs
 }
 
 // reconnect is short, so that a node that comes back is used again soon.
@@ -62,7 +63,7 @@ func dial(cfg Config, options ...grpc.DialOption) (*cluster, error) {
 		// A pod that comes back has another address: it is looked up at each connection, not every 30 s.
 		scheme = "passthrough:///"
 	}
-	c := &cluster{config: cfg, http: &http.Client{}}
+	c := &cluster{config: cfg, http: &http.Client{}, structures: structureDirs{inUse: map[string]*structureDir{}}}
 	for _, address := range cfg.GRPC {
 		conn, err := grpc.NewClient(scheme+address, append(dialing, options...)...)
 		if err != nil {

@@ -109,3 +109,60 @@ func TestTheStructureOfASnapshotThatAnotherProcessDropsIsRemoved(t *testing.T) {
 		t.Errorf("%d structures are left, %v", len(entries), err)
 	}
 }
+
+// writeEqualSnapshots writes two snapshots of the same content, which no other store has opened.
+func writeEqualSnapshots(t *testing.T) *fake {
+	t.Helper()
+	f := newFake(t)
+	writer := open(t, f.config())
+	content := storetest.Content(t, storetest.World())
+	for range 2 {
+		info, err := writer.Write(t.Context(), "world", content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writer.Activate(t.Context(), "world", info.Number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func TestSnapshotsOfTheSameContentAreOpenedAtOnce(t *testing.T) {
+	f := writeEqualSnapshots(t)
+	for range 20 {
+		s := open(t, f.config())
+		var group sync.WaitGroup
+		for number := uint64(1); number <= 2; number++ {
+			group.Go(func() {
+				snap, err := s.Open(t.Context(), "world", number)
+				if err != nil {
+					t.Errorf("open snapshot %d: %v", number, err)
+					return
+				}
+				snap.Release()
+			})
+		}
+		group.Wait()
+	}
+}
+
+func TestAStructureStaysUntilTheLastSnapshotOfItsContentIsDropped(t *testing.T) {
+	cfg := writeEqualSnapshots(t).config()
+	s := open(t, cfg)
+	first, second := storetest.Open(t, s, "world", 1), storetest.Open(t, s, "world", 2)
+	for _, c := range []struct {
+		number uint64
+		open   store.Snapshot
+		left   int
+	}{{1, first, 1}, {0, second, 0}} {
+		if _, err := s.Drop(t.Context(), "world", c.number); err != nil {
+			t.Fatal(err)
+		}
+		c.open.Release()
+		if entries, err := os.ReadDir(filepath.Join(cfg.Dir, structuresDir)); err != nil ||
+			len(entries) != c.left {
+			t.Errorf("after the drop of %d, %d structures are there, %v; want %d", c.number, len(entries), err, c.left)
+		}
+	}
+}

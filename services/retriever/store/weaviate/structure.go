@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/triplemesh/triplemesh/services/retriever/store"
 	"github.com/triplemesh/triplemesh/services/retriever/store/embedded"
@@ -20,8 +21,52 @@ import (
 // lies in the cluster in pieces, and each retriever maps a copy from its own disk.
 type structure struct {
 	store.Snapshot
-	// copies is the store of this copy alone.
+	// copies is the store of this copy alone, and dir the directory it lies in.
 	copies *embedded.Store
+	dir    *structureDir
+}
+
+// structureDirs are the directories of copies that are in use, by the checksum of the structure.
+// Snapshots of the same content share one, whichever tenant they belong to.
+type structureDirs struct {
+	mutex sync.Mutex
+	inUse map[string]*structureDir
+}
+
+type structureDir struct {
+	sum, path string
+	// opening is held while the copy is opened or fetched, so that one fetch does not replace another's.
+	opening sync.Mutex
+	// users is guarded by the mutex of structureDirs.
+	users int
+}
+
+// use returns the directory of a structure below Config.Dir, for one more user.
+func (d *structureDirs) use(below, sum string) *structureDir {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	dir := d.inUse[sum]
+	if dir == nil {
+		dir = &structureDir{sum: sum, path: filepath.Join(below, structuresDir, sum)}
+		d.inUse[sum] = dir
+	}
+	dir.users++
+	return dir
+}
+
+// release ends a use. With remove, the last user removes the directory: others have snapshots that
+// are still there.
+func (d *structureDirs) release(dir *structureDir, remove bool) error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if dir.users--; dir.users > 0 {
+		return nil
+	}
+	delete(d.inUse, dir.sum)
+	if !remove {
+		return nil
+	}
+	return os.RemoveAll(dir.path)
 }
 
 const (
@@ -33,14 +78,12 @@ const (
 
 func pieceCount(bytes int64) int { return int((bytes + pieceBytes - 1) / pieceBytes) }
 
-// structureDir is where the copy of the structure lies: an embedded store of its own.
-func (g *graph) structureDir() string {
-	return filepath.Join(g.cluster.config.Dir, structuresDir, g.entry.StructureSHA256)
-}
-
 // openStructure opens the copy of the structure, which is fetched if it is not there or damaged.
 func (g *graph) openStructure(ctx context.Context) (*structure, error) {
-	copies := embedded.New(g.structureDir())
+	dir := g.cluster.structures.use(g.cluster.config.Dir, g.entry.StructureSHA256)
+	dir.opening.Lock()
+	defer dir.opening.Unlock()
+	copies := embedded.New(dir.path)
 	snap, err := copies.Open(ctx, g.entry.KG, 0)
 	if err == nil && g.refetch {
 		snap.Release()
@@ -51,24 +94,20 @@ func (g *graph) openStructure(ctx context.Context) (*structure, error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, copies.Close())
+		return nil, errors.Join(err, copies.Close(), g.cluster.structures.release(dir, false))
 	}
-	return &structure{Snapshot: snap, copies: copies}, nil
+	return &structure{Snapshot: snap, copies: copies, dir: dir}, nil
 }
 
-// closeStructure ends the use of the copy, and removes it with a snapshot that was dropped. Another
-// snapshot of the same content keeps what it has open, and fetches it again when it is opened next.
+// closeStructure ends the use of the copy, and removes it with a snapshot that was dropped, unless
+// another snapshot of the same content is open.
 func (g *graph) closeStructure() error {
 	there := g.structure.Swap(nil)
 	if there == nil {
 		return nil
 	}
 	there.Release()
-	err := there.copies.Close()
-	if g.dropped.Load() {
-		err = errors.Join(err, os.RemoveAll(g.structureDir()))
-	}
-	return err
+	return errors.Join(there.copies.Close(), g.cluster.structures.release(there.dir, g.dropped.Load()))
 }
 
 // fetchStructure puts the structure together from its pieces. The embedded store compares the
