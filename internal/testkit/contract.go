@@ -11,9 +11,13 @@ import (
 )
 
 // RegisterService adds a service to the linked contract, with unary methods from and to
-// google.protobuf.Empty. Its package must be unique in the test binary.
+// google.protobuf.Empty. Its package must be unique in the test binary. A test that runs again finds
+// the service there.
 func RegisterService(t testing.TB, pkg, service string, methods map[string]*descriptorpb.MethodOptions) {
 	t.Helper()
+	if _, err := protoregistry.GlobalFiles.FindFileByPath(pkg + ".proto"); err == nil {
+		return
+	}
 	empty := emptypb.File_google_protobuf_empty_proto
 	desc := &descriptorpb.ServiceDescriptorProto{Name: proto.String(service)}
 	for name, options := range methods {
