@@ -193,6 +193,15 @@ func FormatPath(p *graphv1.ReasoningPath) string {
 	return b.String()
 }
 
+// PathTo returns a triple as a path to one of its ends, its object where a name is neither.
+func PathTo(t *graphv1.Triple, end string) *graphv1.ReasoningPath {
+	step, from, to := &graphv1.RelationStep{Relation: t.GetRelation()}, t.GetSubject(), t.GetObject()
+	if Fold(from) == Fold(end) {
+		step.Inverse, from, to = true, to, from
+	}
+	return &graphv1.ReasoningPath{Steps: []*graphv1.RelationStep{step}, Entities: []string{from, to}}
+}
+
 // FormatGroups returns a line for each of the first maxGroups groups: "Topic -> relation: End;
 // End", with at most maxEnds ends and an ellipsis for the rest.
 func FormatGroups(groups []*PathGroup, maxGroups, maxEnds int) []string {

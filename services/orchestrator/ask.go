@@ -102,7 +102,13 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest,
 	if err := ctx.Err(); err != nil {
 		return nil, err // the caller left
 	}
-	s.decide(q, s.findMissingNames(ctx, q))
+	misfit := ""
+	if err == nil {
+		if misfit, err = s.findMisfit(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	s.decide(q, s.findMissingNames(ctx, q), misfit)
 	answered := q.Snapshot()
 	answered.Duration = durationpb.New(time.Since(answered.GetStartTime().AsTime()))
 	if sink != nil {
@@ -178,7 +184,7 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 			}
 		}
 	}
-	for _, reason := range []string{otherKind, screened.doubt} {
+	for _, reason := range []string{otherKind, s.keepSex(ctx, q), screened.doubt} {
 		if reason != "" {
 			q.Update(func(run *orchestratorv1.Run) { doubt(run, reason) })
 		}
@@ -274,8 +280,9 @@ func (s *Service) kgNames(ctx context.Context) (names []string, err error) {
 
 // decide sets the conflicts and the confidence of a run, withholds answers below the caller's
 // threshold, marks those that no knowledge graph says, and releases the text to the listener. missing
-// are names of the question that the knowledge graph lacks: answers about others are withheld too.
-func (s *Service) decide(q *question.Question, missing []string) {
+// are names of the question that the knowledge graph lacks: answers about others are withheld too, as are those whose
+// triples say something else, for the reason that misfit is.
+func (s *Service) decide(q *question.Question, missing []string, misfit string) {
 	replacement := ""
 	q.Update(func(run *orchestratorv1.Run) {
 		run.Conflicts = sources.Conflicts(run)
@@ -284,25 +291,30 @@ func (s *Service) decide(q *question.Question, missing []string) {
 		}
 		below := q.Request().GetOptions().GetAbstainBelow()
 		switch {
+		case len(run.GetWithheld()) > 0:
 		case len(missing) > 0:
 			withhold(run, fmt.Sprintf("nothing that was found there is about %s", strings.Join(missing, " or ")))
-			replacement = run.GetText()
+		case misfit != "":
+			contradict(run, misfit)
 		case run.Confidence != nil && run.GetConfidence() < below:
 			withhold(run, fmt.Sprintf("the confidence in what would have been answered is %.2f, below the %.2f asked "+
 				"for", run.GetConfidence(), below))
-			replacement = run.GetText()
 		}
-		if markOwnAnswer(run) {
+		if markOwnAnswer(run) || len(run.GetWithheld()) > 0 {
 			replacement = run.GetText()
 		}
 	})
 	q.Release(replacement)
 }
 
-// assess sets the confidence of a run and doubts answers that may not say what was asked.
+// assess sets the confidence of a run, doubts answers that may not say what was asked, and withholds those that say
+// something else. What a caller's own plan computes is what it asks for.
 func (s *Service) assess(run *orchestratorv1.Run, q *question.Question) {
 	run.Confidence = s.Confidence.Estimate(run)
 	demote(run, s.MinGrounded)
+	if q.Request().GetPlan() != "" {
+		return
+	}
 	doubtNames(run, q.Text())
 	doubtPath(run, q.Text())
 	doubtConditions(run, q.Text())

@@ -122,8 +122,19 @@ func doubt(run *orchestratorv1.Run, reason string) {
 	run.GroundingReason += reason
 }
 
-// doubtNames doubts answers whose evidence is about nothing that the question names, or about somebody who
-// shares a part of the name that it spells out: the knowledge graph may hold nothing of that name.
+// contradict withholds answers whose evidence says something else than was asked: what is nearest to that is no
+// answer. Those that rest on no triple are doubted.
+func contradict(run *orchestratorv1.Run, reason string) {
+	if run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_UNGROUNDED {
+		doubt(run, reason)
+		return
+	}
+	withhold(run, reason)
+	run.Text = "No answer was found in " + describeSources(run) + "."
+}
+
+// doubtNames doubts answers whose evidence is about nothing that the question names, and withholds them if it is about
+// somebody who shares a part of the name that it spells out: the knowledge graph holds nothing of that name.
 func doubtNames(run *orchestratorv1.Run, text string) {
 	if len(run.GetAnswers()) == 0 {
 		return
@@ -143,13 +154,13 @@ func doubtNames(run *orchestratorv1.Run, text string) {
 		return
 	}
 	if kgtext.ConfusesNames(text, about) || kgtext.UnknownName(text, about) != "" {
-		doubt(run, "they are about "+about[0]+", whose name is not the one in the question")
+		contradict(run, "the triples are about "+about[0]+", whose name is not the one in the question")
 	}
 }
 
 // doubtPath doubts answers if the likeliest path to the first of them joins a fact that the question says
-// nothing of, or says another role than it asks for: what somebody's spouse believes in is not said of them,
-// nor is their spouse their mother.
+// nothing of, and withholds them if it says another role than it asks for: what somebody's spouse believes in is not
+// said of them, nor is their spouse their mother.
 func doubtPath(run *orchestratorv1.Run, text string) {
 	if len(run.GetAnswers()) == 0 {
 		return
@@ -170,17 +181,17 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	opposite := findOpposite(run, groups, text)
 	switch {
 	case joined != nil:
-		doubt(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not speak "+
+		doubtSteps(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not speak "+
 			"of each of these steps", joined.GetSubject(), joined.GetRelation()))
 	case unfit != nil:
 		doubt(run, fmt.Sprintf("the triples say \u201c%s\u201d of %s, which hardly fits the question",
 			unfit.GetRelation(), unfit.GetSubject()))
 	case best == nil:
 	case best.IsUnasked():
-		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",
+		doubtSteps(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",
 			best.Label()))
 	case best.OtherRole(text) != "":
-		doubt(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
+		contradict(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
 			best.OtherRole(text)))
 	case len(best.Steps) == 1 && kgtext.AsksBeyond(text, best.TopicEntity, best.Steps[0]) != "":
 		doubtBeyond(run, kgtext.AsksBeyond(text, best.TopicEntity, best.Steps[0]), best.TopicEntity)
@@ -193,6 +204,16 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	case best.IsTurned(text), kgtext.TurnsRole(text, best.Steps[len(best.Steps)-1]):
 		doubt(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question asks the other way round", best.Label()))
 	}
+}
+
+// doubtSteps doubts answers over facts that the question does not speak of, and withholds them if their confidence is
+// too low besides.
+func doubtSteps(run *orchestratorv1.Run, reason string) {
+	if run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_RELATED {
+		contradict(run, reason)
+		return
+	}
+	doubt(run, reason)
 }
 
 // doubtPlan doubts what a plan of one fact computes if the question asks for something of what that leads to.
@@ -240,13 +261,9 @@ func pathOf(answer *orchestratorv1.Answer, text string) *kgtext.PathGroup {
 		evidence = append([]*graphv1.Triple{evidence[at]}, evidence...)
 	}
 	for _, t := range evidence {
-		step, topic := &graphv1.RelationStep{Relation: t.GetRelation()}, t.GetSubject()
-		if kgtext.Fold(topic) == kgtext.Fold(answer.GetAnswer()) {
-			step.Inverse, topic = true, t.GetObject()
-		}
-		if kgtext.Mentions(text, topic) {
-			return kgtext.GroupPaths([]*graphv1.ReasoningPath{{Steps: []*graphv1.RelationStep{step},
-				Entities: []string{topic, answer.GetAnswer()}}})[0]
+		path := kgtext.PathTo(t, answer.GetAnswer())
+		if kgtext.Mentions(text, path.GetEntities()[0]) {
+			return kgtext.GroupPaths([]*graphv1.ReasoningPath{path})[0]
 		}
 	}
 	return nil
@@ -261,7 +278,7 @@ func doubtConditions(run *orchestratorv1.Run, text string) {
 	doubt(run, fmt.Sprintf("the triples do not say to which of them \u201c%s\u201d applies", kgtext.Condition(text)))
 }
 
-// doubtNumber doubts answers to a question for a number or a date if none of them has a number: where
+// doubtNumber withholds answers to a question for a number or a date if none of them has a number: where
 // somebody was born does not say when.
 func doubtNumber(run *orchestratorv1.Run, text string) {
 	asked := kgtext.AskedNumber(text)
@@ -269,12 +286,12 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 		func(a *orchestratorv1.Answer) bool { return kgtext.IsNumbered(a.GetAnswer()) }) {
 		return
 	}
-	doubt(run, fmt.Sprintf("the question asks \u201c%s\u201d, and no answer has a number", asked))
+	contradict(run, fmt.Sprintf("the question asks \u201c%s\u201d, and the triples say no number", asked))
 }
 
-// doubtName doubts a date or a number as the answer to a question for who or for things, and a language or a place as
-// one to who: when something was discovered does not say by whom, and how many awards there are not which. So it does a
-// date for a place, and what is so for what was so before.
+// doubtName withholds a date or a number as the answer to a question for who or for things, and a language or a place
+// as one to who: when something was discovered does not say by whom, and how many awards there are not which. So it does
+// a date for a place, and doubts what is so for what was so before.
 func doubtName(run *orchestratorv1.Run, text string) {
 	if len(run.GetAnswers()) == 0 {
 		return
@@ -296,21 +313,22 @@ func doubtName(run *orchestratorv1.Run, text string) {
 	}
 	if !slices.ContainsFunc(first.GetEvidence(), isSubject) && (kgtext.IsValue(first.GetAnswer()) ||
 		kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)) {
-		doubt(run, "the question asks for a name, and the answer is none")
+		contradict(run, "the question asks for a name, and the triples say none")
 	}
 }
 
-// doubtPlace doubts a date, and by whom something was done, as the answer to a question for a place.
+// doubtPlace withholds a date, and by whom something was done, as the answer to a question for a place.
 func doubtPlace(run *orchestratorv1.Run, first *orchestratorv1.Answer) {
 	if _, isDate := kgtext.ParseDate(first.GetAnswer()); isDate {
-		doubt(run, "the question asks for a place, and the answer is a date")
+		contradict(run, "the question asks for a place, and the triples say a date")
+		return
 	}
 	isAgent := func(t *graphv1.Triple) bool {
 		_, isPassive := kgtext.PassiveVerb(t.GetRelation())
 		return isPassive && t.GetObject() == first.GetAnswer()
 	}
 	if slices.ContainsFunc(first.GetEvidence(), isAgent) {
-		doubt(run, "the question asks for a place, and the triples say by whom")
+		contradict(run, "the question asks for a place, and the triples say by whom")
 	}
 }
 
@@ -365,6 +383,28 @@ func doubtDate(run *orchestratorv1.Run, at string) {
 		return
 	}
 	doubt(run, "no triple says when it holds, so that "+at+" chose nothing")
+}
+
+// findMisfit returns why the triples that answers were read off do not answer the question, if the model says so. It
+// asks the model only where the triples may not say what was asked. Empty if they answer it, or nothing says otherwise.
+func (s *Service) findMisfit(ctx context.Context, q *question.Question) (string, error) {
+	options, run := q.Request().GetOptions(), q.Snapshot()
+	if run.GetPgAkv() == nil || run.Confidence != nil || run.GetPartial() ||
+		options.GetUntil() != orchestratorv1.Stage_STAGE_UNSPECIFIED ||
+		options.GetAblation() != orchestratorv1.Ablation_ABLATION_UNSPECIFIED {
+		return "", nil
+	}
+	named := run.GetGrounding()
+	s.assess(run, q)
+	if named != orchestratorv1.Grounding_GROUNDING_GROUNDED ||
+		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED {
+		return "", nil
+	}
+	fits, err := s.Stages.JudgeFit(ctx, q, run.GetAnswers()[0])
+	if fits || err != nil {
+		return "", err
+	}
+	return "asked whether the triples answer the question, the model says no", nil
 }
 
 // findMissingNames returns the names that a question spells out if its answers rest on a knowledge graph

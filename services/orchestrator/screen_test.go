@@ -191,8 +191,8 @@ func TestEvidenceAboutANamesakeIsNoGround(t *testing.T) {
 	client := serveWith(t, cfg)
 	for question, want := range map[string]orchestratorv1.Grounding{
 		"Who directed The Quiet Harbour?": orchestratorv1.Grounding_GROUNDING_GROUNDED,
-		"Who directed Grand Harbour?":     orchestratorv1.Grounding_GROUNDING_RELATED,
-		"Who directed Wrenfield?":         orchestratorv1.Grounding_GROUNDING_RELATED,
+		"Who directed Grand Harbour?":     orchestratorv1.Grounding_GROUNDING_ABSTAINED,
+		"Who directed Wrenfield?":         orchestratorv1.Grounding_GROUNDING_ABSTAINED,
 	} {
 		req := film("pg-akv")
 		req.Question = question

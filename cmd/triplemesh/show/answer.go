@@ -48,6 +48,9 @@ func Answer(w io.Writer, run *orchestratorv1.Run, style Style) error {
 		word += ": "
 	}
 	p.item(0, word, colour, run.GetGroundingReason())
+	if held := run.GetWithheld(); len(held) > 0 {
+		p.item(0, "held back: ", dim, joinAnswers(held))
+	}
 	if run.Confidence != nil {
 		p.itemf(0, "confidence: ", "%.2f", run.GetConfidence())
 	}
@@ -84,10 +87,12 @@ func noAnswer(run *orchestratorv1.Run) string {
 }
 
 // ListAnswers returns the answers of a run, separated by commas.
-func ListAnswers(run *orchestratorv1.Run) string {
-	var names []string
-	for _, a := range run.GetAnswers() {
-		names = append(names, a.GetAnswer())
+func ListAnswers(run *orchestratorv1.Run) string { return joinAnswers(run.GetAnswers()) }
+
+func joinAnswers(answers []*orchestratorv1.Answer) string {
+	names := make([]string, len(answers))
+	for i, a := range answers {
+		names[i] = a.GetAnswer()
 	}
 	return strings.Join(names, ", ")
 }

@@ -206,9 +206,7 @@ func takePlan(q *question.Question, planned *orchestratorv1.Run, reason string) 
 // more. It reports whether the plan answers.
 func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty float32) (isPlanned bool, err error) {
 	before := q.Snapshot()
-	isRanked := slices.ContainsFunc(before.GetPgAkv().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
-		return p.Probability != nil
-	})
+	isRanked := isRanked(before)
 	says := before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_UNGROUNDED &&
 		before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED
 	if before.GetPgAkv() == nil || before.GetPartial() || isRanked && says || len(q.OtherKGs()) > 0 ||

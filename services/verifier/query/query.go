@@ -148,7 +148,9 @@ func (x *alignment) align() string {
 	x.rankByValue()
 	x.turnAges()
 	x.scale()
-	x.setFunction()
+	if reason := x.setFunction(); reason != "" {
+		return reason
+	}
 	x.measureSpan()
 	if !x.hears() {
 		x.certain(unheard)
@@ -254,12 +256,13 @@ func (x *alignment) checkBound() string {
 	return ""
 }
 
-// setFunction makes the function fit what its variable is: things are counted, numbers are told.
-func (x *alignment) setFunction() {
+// setFunction makes the function fit what its variable is: things are counted, numbers are told. It returns why there
+// is neither.
+func (x *alignment) setFunction() string {
 	result := x.plan.GetResult()
 	bound := x.ends[result.GetVariable()]
 	if bound == nil {
-		return
+		return ""
 	}
 	before := kgtext.DescribeResult(result)
 	was := result.GetFunction()
@@ -271,15 +274,17 @@ func (x *alignment) setFunction() {
 		isAsked := func(kind string) bool { return kgtext.SharesWord(kind, x.question) }
 		if r := relationOf(bound); !isInverse(bound) && !kgtext.IsSaid(r, x.question) &&
 			!slices.ContainsFunc(bound.GetEndTypes(), isAsked) {
-			x.doubt(fmt.Sprintf("there is no number, and %q is counted, of which the question has no word", r))
+			return fmt.Sprintf("the knowledge graph has no number that is asked for, and the question no word of %q, "+
+				"which could be counted", r)
 		}
 	case was == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && isNumber &&
 		!kgtext.IsTime(bound.GetSteps()[0].GetRelation()):
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 	default:
-		return
+		return ""
 	}
 	x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "by what the values are", nil)
+	return ""
 }
 
 // entities returns what a name means, or nothing if the knowledge graph does not hold it. Several

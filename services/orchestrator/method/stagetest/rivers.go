@@ -105,7 +105,7 @@ func scriptRivers(m *Mesh) {
 		resp := &evaluatorv1.EvaluateAnswersResponse{Usage: Usage()}
 		for _, c := range req.GetCandidates() {
 			resp.Verdicts = append(resp.Verdicts, &graphv1.AnswerVerdict{Answer: c.GetAnswer(),
-				Correct: c.GetAnswer() == "Tessen"})
+				Correct: c.GetAnswer() == "Tessen" || c.GetAnswer() == Director})
 		}
 		return resp, nil
 	})

@@ -1,0 +1,43 @@
+package kgtext_test
+
+import (
+	"testing"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+)
+
+func TestTheSexThatARelativeIsAskedToBeOf(t *testing.T) {
+	for question, want := range map[string]kgtext.Sex{
+		"Who are the daughters of Anna Lind?": kgtext.Female,
+		"Who is Anna Lind's brother?":         kgtext.Male,
+		"who were the wives of Per Holm":      kgtext.Female,
+		"Who are the children of Anna Lind?":  "",
+		"Who wrote the Mother of All Rivers?": "",
+		"Where was the son of Anna Lind born": "", // asks for a place
+	} {
+		if got := kgtext.AskedSex(question); got != want {
+			t.Errorf("%q asks for %q, want %q", question, got, want)
+		}
+	}
+}
+
+func TestTheSexThatRelationsAndTriplesSay(t *testing.T) {
+	for relation, want := range map[string]bool{"daughter": true, "hasSon": true, "people.person.children": false,
+		"mother or father": false} {
+		if got := kgtext.SaysSex(relation); got != want {
+			t.Errorf("%s says the sex: %v", relation, got)
+		}
+	}
+	for _, c := range []struct {
+		relation, object string
+		want             kgtext.Sex
+	}{
+		{"sex or gender", "female", kgtext.Female}, {"people.person.gender", "Male", kgtext.Male},
+		{"hasGender", "F", kgtext.Female}, {"sex", "unknown", ""}, {"nickname", "man", ""},
+	} {
+		if got := kgtext.StatedSex(&graphv1.Triple{Relation: c.relation, Object: c.object}); got != c.want {
+			t.Errorf("%s %s says %q, want %q", c.relation, c.object, got, c.want)
+		}
+	}
+}
