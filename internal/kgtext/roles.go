@@ -250,12 +250,16 @@ func otherRole(question, topic string, steps, last []*graphv1.RelationStep) stri
 		}
 	}
 	isNoKin := func(r role) bool { return !isKin(r) }
-	isFamily := isComposed(asked, slices.DeleteFunc(slices.Clone(said), isNoKin)) || inLaw.MatchString(question)
+	kin := slices.DeleteFunc(slices.Clone(said), isNoKin)
+	isInLaw := inLaw.MatchString(question) && !slices.ContainsFunc(steps, func(s *graphv1.RelationStep) bool {
+		return inLaw.MatchString(VerbaliseRelation(s.GetRelation()))
+	})
+	isFamily := isComposed(asked, kin) || isInLaw && len(kin) > 1
 	for _, s := range said {
 		inGroup := func(r role) bool { return r.group == s.group }
 		isAsked := slices.ContainsFunc(asked, func(r role) bool { return inGroup(r) && slices.Contains(said, r) })
 		if isKin(s) {
-			isAsked = slices.Contains(asked, s) || isFamily
+			isAsked = slices.Contains(asked, s) && !isInLaw || isFamily
 		}
 		if slices.ContainsFunc(asked, inGroup) && !isAsked {
 			return s.name

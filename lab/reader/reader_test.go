@@ -100,6 +100,10 @@ func TestFormats(t *testing.T) {
 			`Is "Orla" a right answer? yes or no`, "", "yes", "no"},
 		{"a wrong answer is judged so", "evaluate-answer", "Path: Velmora -> twin -> Orla \"Bay\"\n" +
 			`Is "Orla "Bay"" a right answer? yes or no`, "", "no", "yes"},
+		{"so is one by its relation", "evaluate-answer", "Path: Velmora -> river -> Orla\nQuestion: " + rivers +
+			"\nAnswer: Orla", "", "yes", "no"},
+		{"and a wrong one", "evaluate-answer", "Path: Velmora -> twin -> Harn\nQuestion: " + rivers + "\nAnswer: Harn",
+			"", "no", "yes"},
 		{"paths with an answer suffice", "judge-sufficiency", "Velmora -> river -> Harn; Orla\n" +
 			"Are these facts enough to answer? yes or no", "", "yes", "no"},
 		{"paths without an answer do not suffice", "judge-sufficiency", "Velmora -> twin -> Harn\n" +

@@ -191,12 +191,13 @@ func (c *call) judgeSet() (string, []llm.Token) {
 	return encode(map[string]any{"reason": reason, "correct": correct, "incomplete": incomplete})
 }
 
-var judged = regexp.MustCompile(`^Is "(.*)" a right answer\? yes or no$`)
+// judged ends the prompts that ask of one answer whether it is right, and whether its relation is asked for.
+var judged = regexp.MustCompile(`^(?:Is "(.*)" a right answer\? yes or no|Answer: (.*))$`)
 
 func (c *call) judgedAnswer() string {
 	for _, text := range c.sections[""] {
 		if m := judged.FindStringSubmatch(text); m != nil {
-			return m[1]
+			return m[1] + m[2]
 		}
 	}
 	return ""

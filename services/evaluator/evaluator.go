@@ -48,7 +48,11 @@ func (s *Service) EvaluateQuestion(ctx context.Context,
 func (s *Service) EvaluateAnswers(ctx context.Context,
 	req *evaluatorv1.EvaluateAnswersRequest) (*evaluatorv1.EvaluateAnswersResponse, error) {
 	ledger := llm.NewLedger(req.GetLimits())
-	verdicts, warnings, err := s.judge.Answers(ctx, req.GetQuestion(), req.GetCandidates(), ledger)
+	judge := s.judge.Answers
+	if req.GetByRelation() {
+		judge = s.judge.Relations
+	}
+	verdicts, warnings, err := judge(ctx, req.GetQuestion(), req.GetCandidates(), ledger)
 	if err != nil {
 		return nil, ledger.AttachUsage(err)
 	}

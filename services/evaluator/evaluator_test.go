@@ -114,6 +114,16 @@ func TestTheOtherCalls(t *testing.T) {
 	if err != nil || !enough.GetSufficient() || math.Abs(float64(enough.GetProbability())-.9) > 1e-3 {
 		t.Errorf("got %v, %v", enough, err)
 	}
+	model.On(testkit.Task("evaluate-answer")).ReplyChoice(map[string]float64{"yes": .9, "no": .1})
+	model.On(testkit.Task("evaluate-answer"), testkit.Matches("\nAnswer: a$")).
+		ReplyChoice(map[string]float64{"yes": .2, "no": .8})
+	for byRelation, want := range map[bool]float64{false: .9, true: .2} {
+		judged, err := client.EvaluateAnswers(t.Context(), &evaluatorv1.EvaluateAnswersRequest{Question: "q",
+			Candidates: candidates("a"), ByRelation: byRelation})
+		if err != nil || math.Abs(float64(judged.GetVerdicts()[0].GetProbability())-want) > 1e-3 {
+			t.Errorf("by relation %v: got %v, %v; want %v", byRelation, judged, err, want)
+		}
+	}
 }
 
 func TestTheModelServerMisbehaves(t *testing.T) {

@@ -47,6 +47,7 @@ type Judge struct {
 	model    llm.Completer
 	question *prompt.Prompt
 	answer   *prompt.Prompt
+	relation *prompt.Prompt
 	enough   *prompt.Prompt
 }
 
@@ -56,6 +57,7 @@ func NewJudge(model llm.Completer, cfg JudgeConfig) *Judge {
 		cfg: cfg, model: model,
 		question: prompt.Must(Prompts(), "evaluate_question"),
 		answer:   prompt.Must(Prompts(), "evaluate_answer"),
+		relation: prompt.Must(Prompts(), "evaluate_relation"),
 		enough:   prompt.Must(Prompts(), "judge_sufficiency"),
 	}
 }
@@ -114,13 +116,25 @@ func (j *Judge) QuestionMessages(question string, candidates []*graphv1.Candidat
 // remaining ones are unknown, with a warning.
 func (j *Judge) Answers(ctx context.Context, question string, candidates []*graphv1.CandidateAnswer,
 	ledger *llm.Ledger) ([]*graphv1.AnswerVerdict, []*llmv1.Warning, error) {
+	return j.judgeEach(ctx, j.answer, question, candidates, ledger)
+}
+
+// Relations is Answers, but judges whether the relations of the paths are those that the question asks
+// for: the examples of its prompt differ in the relation alone.
+func (j *Judge) Relations(ctx context.Context, question string, candidates []*graphv1.CandidateAnswer,
+	ledger *llm.Ledger) ([]*graphv1.AnswerVerdict, []*llmv1.Warning, error) {
+	return j.judgeEach(ctx, j.relation, question, candidates, ledger)
+}
+
+func (j *Judge) judgeEach(ctx context.Context, asks *prompt.Prompt, question string,
+	candidates []*graphv1.CandidateAnswer, ledger *llm.Ledger) ([]*graphv1.AnswerVerdict, []*llmv1.Warning, error) {
 	verdicts := make([]*graphv1.AnswerVerdict, len(candidates))
 	failures := make([]error, len(candidates))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(j.cfg.Parallel)
 	for i, c := range candidates {
 		group.Go(func() error {
-			verdict, err := j.judgeAnswer(groupCtx, question, c, ledger)
+			verdict, err := j.judgeAnswer(groupCtx, asks, question, c, ledger)
 			verdicts[i] = verdict
 			if errors.Is(err, llm.ErrUnusable) || errors.Is(err, llm.ErrBudget) {
 				failures[i] = err
@@ -135,10 +149,10 @@ func (j *Judge) Answers(ctx context.Context, question string, candidates []*grap
 	return verdicts, warnings(verdicts, failures), nil
 }
 
-func (j *Judge) judgeAnswer(ctx context.Context, question string, c *graphv1.CandidateAnswer,
+func (j *Judge) judgeAnswer(ctx context.Context, asks *prompt.Prompt, question string, c *graphv1.CandidateAnswer,
 	ledger *llm.Ledger) (*graphv1.AnswerVerdict, error) {
 	verdict := &graphv1.AnswerVerdict{Answer: c.GetAnswer(), Unknown: true}
-	messages, err := j.AnswerMessages(question, c)
+	messages, err := j.candidateMessages(asks, question, c)
 	if err != nil {
 		return verdict, err
 	}
@@ -152,11 +166,16 @@ func (j *Judge) judgeAnswer(ctx context.Context, question string, c *graphv1.Can
 
 // AnswerMessages is the prompt about one candidate.
 func (j *Judge) AnswerMessages(question string, c *graphv1.CandidateAnswer) ([]llm.Message, error) {
+	return j.candidateMessages(j.answer, question, c)
+}
+
+func (j *Judge) candidateMessages(asks *prompt.Prompt, question string,
+	c *graphv1.CandidateAnswer) ([]llm.Message, error) {
 	var paths []string
 	for _, p := range c.GetPaths()[:min(len(c.GetPaths()), j.cfg.MaxPaths)] {
 		paths = append(paths, kgtext.FormatPath(p))
 	}
-	return j.answer.Messages(struct {
+	return asks.Messages(struct {
 		Question, Answer string
 		Paths            []string
 	}{question, c.GetAnswer(), paths})

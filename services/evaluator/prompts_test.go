@@ -45,6 +45,9 @@ func TestPrompts(t *testing.T) {
 		both("evaluate_answer", func(m llm.Completer, in input) {
 			_, _, _ = judge(m).Answers(t.Context(), in.question, candidates(in), llm.NewLedger(nil))
 		}),
+		both("evaluate_relation", func(m llm.Completer, in input) {
+			_, _, _ = judge(m).Relations(t.Context(), in.question, candidates(in), llm.NewLedger(nil))
+		}),
 		both("judge_sufficiency", func(m llm.Completer, in input) {
 			_, _, _ = judge(m).Sufficient(t.Context(), in.question, riverPaths(in.name), llm.NewLedger(nil))
 		}),

@@ -181,15 +181,15 @@ func doubtPath(run *orchestratorv1.Run, text string) {
 	opposite := findOpposite(run, groups, text)
 	switch {
 	case joined != nil:
-		doubtSteps(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not speak "+
-			"of each of these steps", joined.GetSubject(), joined.GetRelation()))
+		doubtSteps(run, fmt.Sprintf("%s has what is asked for over \u201c%s\u201d alone, and the question does not "+
+			"speak of each of these steps", joined.GetSubject(), joined.GetRelation()))
 	case unfit != nil:
 		doubt(run, fmt.Sprintf("the triples say \u201c%s\u201d of %s, which hardly fits the question",
 			unfit.GetRelation(), unfit.GetSubject()))
 	case best == nil:
 	case best.IsUnasked():
-		doubtSteps(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these steps",
-			best.Label()))
+		doubtSteps(run, fmt.Sprintf("they follow \u201c%s\u201d, and the question does not speak of each of these "+
+			"steps", best.Label()))
 	case best.OtherRole(text) != "":
 		contradict(run, fmt.Sprintf("the triples say who or what is the %s, and the question asks for another role",
 			best.OtherRole(text)))
@@ -290,8 +290,8 @@ func doubtNumber(run *orchestratorv1.Run, text string) {
 }
 
 // doubtName withholds a date or a number as the answer to a question for who or for things, and a language or a place
-// as one to who: when something was discovered does not say by whom, and how many awards there are not which. So it does
-// a date for a place, and doubts what is so for what was so before.
+// as one to who: when something was discovered does not say by whom, and how many awards there are not which. So it
+// does a date for a place, and doubts what is so for what was so before.
 func doubtName(run *orchestratorv1.Run, text string) {
 	if len(run.GetAnswers()) == 0 {
 		return

@@ -33,7 +33,7 @@ func (s Stages) JudgeFit(ctx context.Context, q *question.Question, answer *orch
 	err = modelStage(ctx, q, orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS,
 		func(ctx context.Context, limits *llmv1.Limits) (question.Cost, error) {
 			resp, err := s.Evaluator.EvaluateAnswers(ctx, &evaluatorv1.EvaluateAnswersRequest{
-				Question: q.Text(), Candidates: []*graphv1.CandidateAnswer{candidate}, Limits: limits,
+				Question: q.Text(), Candidates: []*graphv1.CandidateAnswer{candidate}, ByRelation: true, Limits: limits,
 			})
 			if err != nil {
 				return nil, err

@@ -23,7 +23,8 @@ func films() *storetest.Graph {
 		[3]string{"The Grey Door", "cast", "Per Holm"}, [3]string{"Low Tide", "cast", "Per Holm"},
 		[3]string{"The Grey Door", "cast", "Anna Lind"},
 		[3]string{"Per Holm", "born", "15 October 1956"}, [3]string{"Anna Lind", "born", "1956-10-20"},
-		[3]string{"Mara Vell", "born", "1950"},
+		[3]string{"Mara Vell", "born", "1950"}, [3]string{"Per Holm", "died", "2001-03-22"},
+		[3]string{"Mara Vell", "died", "2010"},
 		[3]string{"Velmora", "type", "state"}, [3]string{"Tessen", "type", "state"}, [3]string{"Elde", "type", "state"},
 		[3]string{"Velmora", "area", "8,270.3 km"}, [3]string{"Tessen", "area", "212.5 km"},
 		[3]string{"Elde", "area", "90 acres"},
@@ -99,6 +100,11 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	byVell := match(v("film"), "directed by", e("Mara Vell"))
 	year := match(v("film"), "year", v("year"))
+	age := func(name string) *graphv1.QueryPlan {
+		return &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(e(name), "born", v("a")),
+			match(e(name), "died", v("b"))},
+			Result: &graphv1.QueryResult{Function: distance, Variable: "a", OtherVariable: "b", Unit: "years"}}
+	}
 	for _, c := range []struct {
 		name              string
 		plan              *graphv1.QueryPlan
@@ -190,6 +196,8 @@ func TestPlans(t *testing.T) {
 			Result: &graphv1.QueryResult{Function: distance, Variable: "a", OtherVariable: "b", Unit: "days"}}, "5",
 			"days",
 			[]string{"15 October 1956"}, 1, 0, ""},
+		{"an age in whole years", age("Per Holm"), "44", "years", []string{"15 October 1956"}, 1, 0, ""},
+		{"of years alone", age("Mara Vell"), "60", "", []string{"1950"}, 1, 0, ""},
 		{"years between the first and the last", plan(distance, "year", byVell, year), "5", "",
 			[]string{"Low Tide", "The Grey Door"}, 3, 1, ""},
 		{"no difference of one value", plan(distance, "year", match(e("Orla"), "year", v("year"))), "", "",

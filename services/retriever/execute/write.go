@@ -378,7 +378,8 @@ func (w *writer) perOwner(r *graphv1.QueryResult) {
 	}
 }
 
-// difference is how far two values are apart, or the least and the greatest of one variable.
+// difference is how far two values are apart, or the least and the greatest of one variable. Years are whole ones, as
+// ages are: a day more is counted, since birthdays are not 365.2425 days apart.
 func (w *writer) difference(r *graphv1.QueryResult) string {
 	a, b := r.GetVariable(), r.GetOtherVariable()
 	first, second := w.property(a, false), ""
@@ -386,16 +387,20 @@ func (w *writer) difference(r *graphv1.QueryResult) string {
 		second = w.property(b, false)
 	}
 	if w.sorts[a] == byDate {
-		part := map[string]string{"": ".day", "days": ".day", "months": ".month", "years": ".year"}[r.GetUnit()]
+		part := map[string]string{"": ".day", "days": ".day", "months": ".month", "years": ".day"}[r.GetUnit()]
 		first = identifier(a) + part
 		if b != "" {
 			second = identifier(b) + part
 		}
 	}
+	apart := "abs(min(" + first + ") - min(" + second + "))"
 	if b == "" {
-		return "max(" + first + ") - min(" + first + ")"
+		apart = "max(" + first + ") - min(" + first + ")"
 	}
-	return "abs(min(" + first + ") - min(" + second + "))"
+	if w.sorts[a] == byDate && r.GetUnit() == "years" {
+		return "toInteger(floor((" + apart + " + 1) / 365.2425))"
+	}
+	return apart
 }
 
 // rows returns the rows of the result with the relationships that each rests on.

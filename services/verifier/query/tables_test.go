@@ -180,7 +180,8 @@ func TestARelationInOtherWordsIsNotSure(t *testing.T) {
 		options                    []func(*graphv1.RelationCandidate)
 		isSure, isRefused          bool
 	}{
-		{"what is the nationality of Orla", "nationality", "born", []func(*graphv1.RelationCandidate){numbers}, false, false},
+		{"what is the nationality of Orla", "nationality", "born", []func(*graphv1.RelationCandidate){numbers}, false,
+			false},
 		{"what is the birthday of Orla", "birthday", "born", []func(*graphv1.RelationCandidate){numbers}, true, false},
 		{"when was Orla born", "birth", "born", []func(*graphv1.RelationCandidate){numbers}, true, false},
 		{"how many passengers does Orla carry", "passengers", "airline", nil, false, true},

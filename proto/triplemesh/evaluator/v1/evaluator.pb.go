@@ -173,7 +173,10 @@ type EvaluateAnswersRequest struct {
 	// The candidates with their paths.
 	Candidates []*v1.CandidateAnswer `protobuf:"bytes,2,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	// What may be spent.
-	Limits        *v11.Limits `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *v11.Limits `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
+	// Judge whether the relations of the paths are those that the question asks
+	// for, rather than whether the answer is right.
+	ByRelation    bool `protobuf:"varint,4,opt,name=by_relation,json=byRelation,proto3" json:"by_relation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -227,6 +230,13 @@ func (x *EvaluateAnswersRequest) GetLimits() *v11.Limits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *EvaluateAnswersRequest) GetByRelation() bool {
+	if x != nil {
+		return x.ByRelation
+	}
+	return false
 }
 
 // EvaluateAnswersResponse carries a verdict per candidate.
@@ -648,13 +658,15 @@ const file_triplemesh_evaluator_v1_evaluator_proto_rawDesc = "" +
 	"\x18EvaluateQuestionResponse\x12>\n" +
 	"\averdict\x18\x01 \x01(\v2$.triplemesh.graph.v1.QuestionVerdictR\averdict\x12.\n" +
 	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +
-	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xc7\x01\n" +
+	"\bwarnings\x18\x03 \x03(\v2\x1a.triplemesh.llm.v1.WarningR\bwarnings\"\xe8\x01\n" +
 	"\x16EvaluateAnswersRequest\x12'\n" +
 	"\bquestion\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x01R\bquestion\x12Q\n" +
 	"\n" +
 	"candidates\x18\x02 \x03(\v2$.triplemesh.graph.v1.CandidateAnswerB\v\xbaH\b\x92\x01\x05\b\x01\x10\x80\bR\n" +
 	"candidates\x121\n" +
-	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\"\xc1\x01\n" +
+	"\x06limits\x18\x03 \x01(\v2\x19.triplemesh.llm.v1.LimitsR\x06limits\x12\x1f\n" +
+	"\vby_relation\x18\x04 \x01(\bR\n" +
+	"byRelation\"\xc1\x01\n" +
 	"\x17EvaluateAnswersResponse\x12>\n" +
 	"\bverdicts\x18\x01 \x03(\v2\".triplemesh.graph.v1.AnswerVerdictR\bverdicts\x12.\n" +
 	"\x05usage\x18\x02 \x01(\v2\x18.triplemesh.llm.v1.UsageR\x05usage\x126\n" +

@@ -179,6 +179,14 @@ export declare type EvaluateAnswersRequest = Message<"triplemesh.evaluator.v1.Ev
    * @generated from field: triplemesh.llm.v1.Limits limits = 3;
    */
   limits?: Limits | undefined;
+
+  /**
+   * Judge whether the relations of the paths are those that the question asks
+   * for, rather than whether the answer is right.
+   *
+   * @generated from field: bool by_relation = 4;
+   */
+  byRelation: boolean;
 };
 
 /**
@@ -207,6 +215,14 @@ export declare type EvaluateAnswersRequestJson = {
    * @generated from field: triplemesh.llm.v1.Limits limits = 3;
    */
   limits?: LimitsJson;
+
+  /**
+   * Judge whether the relations of the paths are those that the question asks
+   * for, rather than whether the answer is right.
+   *
+   * @generated from field: bool by_relation = 4;
+   */
+  byRelation?: boolean;
 };
 
 /**
