@@ -81,6 +81,24 @@ func UnknownName(question string, entities []string) string {
 	return names[0].text
 }
 
+// NameIDs returns a question with the names of entities in the place of their ids, as triples have both: "who fixed
+// T-107" names what that ticket is called. Numbers are left as they are.
+func NameIDs(question string, triples []*graphv1.Triple) string {
+	name := func(id, name string) {
+		folded := Fold(id)
+		if folded == Fold(name) || strings.Trim(folded, "0123456789 -.") == "" || !Mentions(question, id) {
+			return
+		}
+		whole := regexp.MustCompile(`(?i)(^|[^\pL\pN])` + regexp.QuoteMeta(id) + `($|[^\pL\pN])`)
+		question = whole.ReplaceAllString(question, "${1}"+strings.ReplaceAll(name, "$", "$$")+"${2}")
+	}
+	for _, t := range triples {
+		name(t.GetSubjectId(), t.GetSubject())
+		name(t.GetObjectId(), t.GetObject())
+	}
+	return question
+}
+
 // NamesNone reports whether a question has no name, in capitals or as one of some entities: "which countries do the
 // films come from". It is false without entities and for questions in lower case.
 func NamesNone(question string, entities []string) bool {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
 func TestConfusesNames(t *testing.T) {
@@ -99,4 +100,25 @@ func FuzzConfusesNames(f *testing.F) {
 			t.Errorf("%q names %q", question, entity)
 		}
 	})
+}
+
+func TestIDsAreNamed(t *testing.T) {
+	t.Parallel()
+	triples := []*graphv1.Triple{
+		{Subject: "Empty invoice", SubjectId: "T-107", Relation: "assignee", Object: "Anna Lind", ObjectId: "Anna Lind"},
+		{Subject: "Orla", SubjectId: "7", Relation: "price", Object: "US$ 5", ObjectId: "p5"},
+		{Subject: "Oslo", SubjectId: "https://example.org/Q585"},
+	}
+	for question, want := range map[string]string{
+		"Who fixed t-107?":             "Who fixed Empty invoice?",
+		"Was T-107 opened after T-10?": "Was Empty invoice opened after T-10?",
+		"Who fixed T-1070?":            "Who fixed T-1070?",
+		"What opens after 7?":          "What opens after 7?", // a number may be one
+		"What costs p5?":               "What costs US$ 5?",
+		"Who is Anna Lind?":            "Who is Anna Lind?",
+	} {
+		if got := kgtext.NameIDs(question, triples); got != want {
+			t.Errorf("%q became %q, want %q", question, got, want)
+		}
+	}
 }

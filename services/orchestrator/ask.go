@@ -315,14 +315,23 @@ func (s *Service) assess(run *orchestratorv1.Run, q *question.Question) {
 	if q.Request().GetPlan() != "" {
 		return
 	}
-	doubtNames(run, q.Text())
-	doubtPath(run, q.Text())
-	doubtConditions(run, q.Text())
-	doubtNumber(run, q.Text())
-	doubtName(run, q.Text())
-	doubtShared(run, q.Text())
-	doubtBoth(run, q.Text())
+	text := nameIDs(q.Text(), run)
+	doubtNames(run, text)
+	doubtPath(run, text)
+	doubtConditions(run, text)
+	doubtNumber(run, text)
+	doubtName(run, text)
+	doubtShared(run, text)
+	doubtBoth(run, text)
 	doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())
+}
+
+// nameIDs returns a question with names in the place of the ids of what its answers rest on.
+func nameIDs(text string, run *orchestratorv1.Run) string {
+	for _, a := range run.GetAnswers() {
+		text = kgtext.NameIDs(text, a.GetEvidence())
+	}
+	return text
 }
 
 // rateFacts returns how sure triples say the answers so far: 1 if they are grounded, their confidence if that alone is

@@ -154,6 +154,17 @@ func TestAComputedAnswerThatTheQuestionNamesIsAboutIt(t *testing.T) {
 	}
 }
 
+func TestTheIDOfAnEntityIsItsName(t *testing.T) {
+	for id, want := range map[string]bool{"T-107": false, "T-108": true} {
+		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+			Answers: []*orchestratorv1.Answer{{Answer: "Anna Lind", Evidence: []*graphv1.Triple{
+				{Subject: "Empty invoice", SubjectId: id, Relation: "assignee", Object: "Anna Lind"}}}}}
+		if doubtNames(run, nameIDs("Who is assigned to T-107?", run)); isDoubted(run) != want {
+			t.Errorf("%s: %v: %s", id, run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
 func TestAPlanOfOneFactDoesNotSayWhatIsAskedOfAnother(t *testing.T) {
 	fact := func(relation string) *graphv1.QueryClause {
 		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{Match: &graphv1.QueryPattern{

@@ -400,7 +400,7 @@ func (s *Service) findMisfit(ctx context.Context, q *question.Question) (string,
 		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED {
 		return "", nil
 	}
-	fits, err := s.Stages.JudgeFit(ctx, q, run.GetAnswers()[0])
+	fits, err := s.Stages.JudgeFit(ctx, q, nameIDs(q.Text(), run), run.GetAnswers()[0])
 	if fits || err != nil {
 		return "", err
 	}
@@ -422,7 +422,7 @@ func (s *Service) findMissingNames(ctx context.Context, q *question.Question) []
 			return
 		}
 		for _, t := range sources.Evidence(run) {
-			found = append(found, t.GetSubject(), t.GetObject())
+			found = append(found, t.GetSubject(), t.GetSubjectId(), t.GetObject(), t.GetObjectId())
 		}
 	})
 	missing := kgtext.MissingNames(q.Text(), found)

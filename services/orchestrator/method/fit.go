@@ -17,11 +17,11 @@ import (
 // (docs/adr/0031-grounded.md).
 const leastFit = 0.7
 
-// JudgeFit asks the model whether the triples of an answer answer the question (Ger §3.3, answer-level evaluation). It
-// reports true where a ranker knows the graph, which says it better, and if the model says neither yes nor no or cannot
+// JudgeFit asks the model whether the triples of an answer answer the question in text (Ger §3.3, answer-level
+// evaluation). It reports true where a ranker knows the graph, which says it better, and if the model says neither yes nor no or cannot
 // be asked.
-func (s Stages) JudgeFit(ctx context.Context, q *question.Question, answer *orchestratorv1.Answer) (fits bool,
-	err error) {
+func (s Stages) JudgeFit(ctx context.Context, q *question.Question, text string,
+	answer *orchestratorv1.Answer) (fits bool, err error) {
 	if isRanked(q.Snapshot()) {
 		return true, nil
 	}
@@ -33,7 +33,7 @@ func (s Stages) JudgeFit(ctx context.Context, q *question.Question, answer *orch
 	err = modelStage(ctx, q, orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS,
 		func(ctx context.Context, limits *llmv1.Limits) (question.Cost, error) {
 			resp, err := s.Evaluator.EvaluateAnswers(ctx, &evaluatorv1.EvaluateAnswersRequest{
-				Question: q.Text(), Candidates: []*graphv1.CandidateAnswer{candidate}, ByRelation: true, Limits: limits,
+				Question: text, Candidates: []*graphv1.CandidateAnswer{candidate}, ByRelation: true, Limits: limits,
 			})
 			if err != nil {
 				return nil, err
