@@ -14,6 +14,7 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
+	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 	"github.com/triplemesh/triplemesh/services/orchestrator/method/stagetest"
 )
 
@@ -43,6 +44,13 @@ func TestDoubtedFactsThatTheModelTakesForAnswersToSomethingElseAreWithheld(t *te
 		{name: "no call is left", least: surely, verdict: &graphv1.AnswerVerdict{}, calls: 3, want: related},
 		{name: "facts that are sure are not asked about", verdict: &graphv1.AnswerVerdict{},
 			want: orchestratorv1.Grounding_GROUNDING_GROUNDED},
+		{name: "nor joined ones", least: surely, verdict: &graphv1.AnswerVerdict{}, script: func(m *stagetest.Mesh) {
+			joined := stagetest.Triple("The Quiet Harbour", "sequel"+kgtext.Joint+"director", stagetest.Director)
+			stagetest.Script(m, func(context.Context, *verifierv1.VerifyRequest) (*verifierv1.VerifyResponse, error) {
+				return &verifierv1.VerifyResponse{FixedGraph: &graphv1.FixedGraph{Triples: []*graphv1.FixedTriple{
+					{Triple: joined, Status: graphv1.TripleStatus_TRIPLE_STATUS_SUPPORTED}}}}, nil
+			})
+		}, want: related},
 		{name: "nor what a ranker knows", least: surely, verdict: &graphv1.AnswerVerdict{},
 			script: func(m *stagetest.Mesh) { ranks(m, .6) }, want: related},
 	} {

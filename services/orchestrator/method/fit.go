@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
@@ -18,11 +19,12 @@ import (
 const leastFit = 0.7
 
 // JudgeFit asks the model whether the triples of an answer answer the question in text (Ger §3.3, answer-level
-// evaluation). It reports true where a ranker knows the graph, which says it better, and if the model says neither yes nor no or cannot
-// be asked.
+// evaluation). It reports true where a ranker knows the graph, which says it better, of joined facts, which a small
+// model does not judge well, and if the model says neither yes nor no or cannot be asked.
 func (s Stages) JudgeFit(ctx context.Context, q *question.Question, text string,
 	answer *orchestratorv1.Answer) (fits bool, err error) {
-	if isRanked(q.Snapshot()) {
+	isJoined := func(t *graphv1.Triple) bool { return strings.Contains(t.GetRelation(), kgtext.Joint) }
+	if isRanked(q.Snapshot()) || slices.ContainsFunc(answer.GetEvidence(), isJoined) {
 		return true, nil
 	}
 	candidate := &graphv1.CandidateAnswer{Answer: answer.GetAnswer()}
