@@ -105,7 +105,8 @@ func FuzzConfusesNames(f *testing.F) {
 func TestIDsAreNamed(t *testing.T) {
 	t.Parallel()
 	triples := []*graphv1.Triple{
-		{Subject: "Empty invoice", SubjectId: "T-107", Relation: "assignee", Object: "Anna Lind", ObjectId: "Anna Lind"},
+		{Subject: "Empty invoice", SubjectId: "T-107", Relation: "assignee", Object: "Anna Lind",
+			ObjectId: "Anna Lind"},
 		{Subject: "Orla", SubjectId: "7", Relation: "price", Object: "US$ 5", ObjectId: "p5"},
 		{Subject: "Oslo", SubjectId: "https://example.org/Q585"},
 	}

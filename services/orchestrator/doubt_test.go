@@ -76,15 +76,14 @@ func isDoubted(run *orchestratorv1.Run) bool {
 }
 
 func TestStepsThatTheQuestionDoesNotSpeakOfAreDoubtedAndWithheldIfTheConfidenceIsLow(t *testing.T) {
+	paths := []*graphv1.ReasoningPath{path(0.5, 0.1, "Anna Lind", "spouse", "Per Holm", "place of birth", "Oslo")}
 	for grounding, want := range map[orchestratorv1.Grounding]orchestratorv1.Grounding{
 		orchestratorv1.Grounding_GROUNDING_GROUNDED:   orchestratorv1.Grounding_GROUNDING_RELATED,
 		orchestratorv1.Grounding_GROUNDING_RELATED:    orchestratorv1.Grounding_GROUNDING_ABSTAINED,
 		orchestratorv1.Grounding_GROUNDING_UNGROUNDED: orchestratorv1.Grounding_GROUNDING_UNGROUNDED,
 	} {
 		run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Oslo"}}, Grounding: grounding,
-			Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{
-				ReasoningPaths: []*graphv1.ReasoningPath{path(0.5, 0.1, "Anna Lind", "spouse", "Per Holm", "place of birth",
-					"Oslo")}}}}
+			Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{ReasoningPaths: paths}}}
 		if doubtPath(run, "Where was Anna Lind born?"); run.GetGrounding() != want {
 			t.Errorf("%v became %v, want %v: %s", grounding, run.GetGrounding(), want, run.GetGroundingReason())
 		}
