@@ -295,7 +295,7 @@ func (s *Service) decide(q *question.Question, missing []string, misfit string) 
 		case len(missing) > 0:
 			withhold(run, fmt.Sprintf("nothing that was found there is about %s", strings.Join(missing, " or ")))
 		case misfit != "":
-			contradict(run, misfit)
+			withholdMisfit(run, misfit)
 		case run.Confidence != nil && run.GetConfidence() < below:
 			withhold(run, fmt.Sprintf("the confidence in what would have been answered is %.2f, below the %.2f asked "+
 				"for", run.GetConfidence(), below))

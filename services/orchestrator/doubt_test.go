@@ -90,6 +90,34 @@ func TestStepsThatTheQuestionDoesNotSpeakOfAreDoubtedAndWithheldIfTheConfidenceI
 	}
 }
 
+func TestLikelyAnswersAreWithheldOnlyWhereWordsAloneSpeakForThem(t *testing.T) {
+	ranked := path(0.5, 0.6, "Anna Lind", "spouse", "Per Holm")
+	ranked.Probability = proto.Float32(.5)
+	facts := func(p *graphv1.ReasoningPath) *orchestratorv1.Run {
+		return &orchestratorv1.Run{Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{
+			ReasoningPaths: []*graphv1.ReasoningPath{p}}}}
+	}
+	for _, c := range []struct {
+		name       string
+		run        *orchestratorv1.Run
+		confidence float32
+		withheld   bool
+	}{
+		{"no ranker", facts(path(0.5, 0.6, "Anna Lind", "spouse", "Per Holm")), .9, true},
+		{"a ranker, likely", facts(ranked), .9, false},
+		{"a ranker, hardly", facts(ranked), .1, true},
+		{"a plan, likely", &orchestratorv1.Run{Graphs: &orchestratorv1.Run_Query{}}, .7, false},
+		{"a plan, hardly", &orchestratorv1.Run{Graphs: &orchestratorv1.Run_Query{}}, .1, true},
+	} {
+		c.run.Answers, c.run.Confidence = []*orchestratorv1.Answer{{Answer: "Per Holm"}}, &c.confidence
+		c.run.Grounding = orchestratorv1.Grounding_GROUNDING_GROUNDED
+		doubtNumber(c.run, "When was Anna Lind born?")
+		if isWithheld(c.run) != c.withheld || !isDoubted(c.run) {
+			t.Errorf("%s: %v: %s", c.name, c.run.GetGrounding(), c.run.GetGroundingReason())
+		}
+	}
+}
+
 func TestWhatRestsOnNoTripleIsNotWithheld(t *testing.T) {
 	run := &orchestratorv1.Run{Answers: []*orchestratorv1.Answer{{Answer: "Per Holm"}},
 		Grounding: orchestratorv1.Grounding_GROUNDING_UNGROUNDED}

@@ -186,20 +186,30 @@ func TestStatementsAreJudgedLikeQuestions(t *testing.T) {
 }
 
 func TestEvidenceAboutANamesakeIsNoGround(t *testing.T) {
-	cfg := testConfig(t, stagetest.New(t))
-	cfg.Confidence.Grounded = 0
-	client := serveWith(t, cfg)
-	for question, want := range map[string]orchestratorv1.Grounding{
-		"Who directed The Quiet Harbour?": orchestratorv1.Grounding_GROUNDING_GROUNDED,
-		"Who directed Grand Harbour?":     orchestratorv1.Grounding_GROUNDING_ABSTAINED,
-		"Who directed Wrenfield?":         orchestratorv1.Grounding_GROUNDING_ABSTAINED,
+	const grounded, related, abstained = orchestratorv1.Grounding_GROUNDING_GROUNDED,
+		orchestratorv1.Grounding_GROUNDING_RELATED, orchestratorv1.Grounding_GROUNDING_ABSTAINED
+	for _, c := range []struct {
+		question             string
+		byStrong, byWeakOnes orchestratorv1.Grounding // readers
+	}{
+		{"Who directed The Quiet Harbour?", grounded, grounded},
+		{"Who directed Grand Harbour?", related, abstained},
+		{"Who directed Wrenfield?", related, abstained},
 	} {
-		req := film("pg-akv")
-		req.Question = question
-		resp, err := client.Ask(t.Context(), req)
-		if run := resp.GetRun(); err != nil || run.GetGrounding() != want {
-			t.Errorf("%q: %v because %q, %v; want %v", question, run.GetGrounding(), run.GetGroundingReason(), err,
-				want)
+		for _, want := range []orchestratorv1.Grounding{c.byStrong, c.byWeakOnes} {
+			mesh := stagetest.New(t)
+			if want != c.byStrong {
+				readsBadly(mesh)
+			}
+			cfg := testConfig(t, mesh)
+			cfg.Confidence.Grounded = 0
+			req := film("pg-akv")
+			req.Question = c.question
+			resp, err := serveWith(t, cfg).Ask(t.Context(), req)
+			if run := resp.GetRun(); err != nil || run.GetGrounding() != want {
+				t.Errorf("%q: %v because %q, %v; want %v", c.question, run.GetGrounding(), run.GetGroundingReason(),
+					err, want)
+			}
 		}
 	}
 }

@@ -206,7 +206,7 @@ func takePlan(q *question.Question, planned *orchestratorv1.Run, reason string) 
 // more. It reports whether the plan answers.
 func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty float32) (isPlanned bool, err error) {
 	before := q.Snapshot()
-	isRanked := isRanked(before)
+	isRanked := IsRanked(before)
 	says := before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_UNGROUNDED &&
 		before.GetGrounding() != orchestratorv1.Grounding_GROUNDING_ABSTAINED
 	if before.GetPgAkv() == nil || before.GetPartial() || isRanked && says || len(q.OtherKGs()) > 0 ||
@@ -223,7 +223,7 @@ func (m Auto) Reconsider(ctx context.Context, q *question.Question, certainty fl
 		planned.GetQuery().GetAlignment() > max(queryLikely, certainty) &&
 		(certainty > 0 || !says || // else the doubt about the words stays
 			!sameNames(answerNames(before.GetAnswers()), answerNames(planned.GetAnswers())))
-	isWeak := before.GetPgAkv().GetReadingShare() <= readsWell
+	isWeak := !ReadsWell(before)
 	// Facts do not say which is the smallest, and a plan that ranks does, whatever it takes for its size.
 	isUnsaid := says && picks(planned.GetQuery().GetPlan()) && !StatesCondition(before.GetAnswers(), q.Text())
 	isPlanned = len(planned.GetAnswers()) > 0 && (isLikely || isWeak && !isRanked && (!says || isUnsaid))

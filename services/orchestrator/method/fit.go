@@ -24,7 +24,7 @@ const leastFit = 0.7
 func (s Stages) JudgeFit(ctx context.Context, q *question.Question, text string,
 	answer *orchestratorv1.Answer) (fits bool, err error) {
 	isJoined := func(t *graphv1.Triple) bool { return strings.Contains(t.GetRelation(), kgtext.Joint) }
-	if isRanked(q.Snapshot()) || slices.ContainsFunc(answer.GetEvidence(), isJoined) {
+	if IsRanked(q.Snapshot()) || slices.ContainsFunc(answer.GetEvidence(), isJoined) {
 		return true, nil
 	}
 	candidate := &graphv1.CandidateAnswer{Answer: answer.GetAnswer()}
@@ -51,8 +51,11 @@ func (s Stages) JudgeFit(ctx context.Context, q *question.Question, text string,
 	return fits, err
 }
 
-// isRanked reports whether a ranker knows the graph of a run of PG&AKV.
-func isRanked(run *orchestratorv1.Run) bool {
+// ReadsWell reports whether the model of a run of PG&AKV is known to read well.
+func ReadsWell(run *orchestratorv1.Run) bool { return run.GetPgAkv().GetReadingShare() > readsWell }
+
+// IsRanked reports whether a ranker knows the graph of a run of PG&AKV.
+func IsRanked(run *orchestratorv1.Run) bool {
 	return slices.ContainsFunc(run.GetPgAkv().GetReasoningPaths(), func(p *graphv1.ReasoningPath) bool {
 		return p.Probability != nil
 	})

@@ -19,7 +19,7 @@ import (
 // too many.
 func settleList(q *question.Question, ground *graphv1.GroundGraph) {
 	run := q.Snapshot()
-	if run.GetPgAkv().GetReadingShare() > readsWell {
+	if ReadsWell(run) {
 		return
 	}
 	answers := dropUnsaid(q.Text(), run.GetAnswers())
