@@ -102,13 +102,9 @@ func (s *Service) ask(ctx context.Context, req *orchestratorv1.AskRequest,
 	if err := ctx.Err(); err != nil {
 		return nil, err // the caller left
 	}
-	misfit := ""
-	if err == nil {
-		if misfit, err = s.findMisfit(ctx, q); err != nil {
-			return nil, err
-		}
+	if err := s.decide(ctx, q, s.findMissingNames(ctx, q)); err != nil {
+		return nil, err
 	}
-	s.decide(q, s.findMissingNames(ctx, q), misfit)
 	answered := q.Snapshot()
 	answered.Duration = durationpb.New(time.Since(answered.GetStartTime().AsTime()))
 	if sink != nil {
@@ -280,31 +276,46 @@ func (s *Service) kgNames(ctx context.Context) (names []string, err error) {
 
 // decide sets the conflicts and the confidence of a run, withholds answers below the caller's
 // threshold, marks those that no knowledge graph says, and releases the text to the listener. missing
-// are names of the question that the knowledge graph lacks: answers about others are withheld too, as are those whose
-// triples say something else, for the reason that misfit is.
-func (s *Service) decide(q *question.Question, missing []string, misfit string) {
-	replacement := ""
+// are names of the question that the knowledge graph lacks: answers about others are withheld too, as are those that
+// turn out to be doubtful and that the model, asked once, does not find in their triples.
+func (s *Service) decide(ctx context.Context, q *question.Question, missing []string) (err error) {
+	replacement, doubtful := "", (*orchestratorv1.Answer)(nil)
 	q.Update(func(run *orchestratorv1.Run) {
 		run.Conflicts = sources.Conflicts(run)
 		if run.Confidence == nil { // not decided by verdicts
+			before := run.GetGrounding()
 			s.assess(run, q)
+			if before == orchestratorv1.Grounding_GROUNDING_GROUNDED {
+				doubtful = findDoubtful(run, q)
+			}
 		}
 		below := q.Request().GetOptions().GetAbstainBelow()
 		switch {
 		case len(run.GetWithheld()) > 0:
 		case len(missing) > 0:
 			withhold(run, fmt.Sprintf("nothing that was found there is about %s", strings.Join(missing, " or ")))
-		case misfit != "":
-			withholdMisfit(run, misfit)
 		case run.Confidence != nil && run.GetConfidence() < below:
 			withhold(run, fmt.Sprintf("the confidence in what would have been answered is %.2f, below the %.2f asked "+
 				"for", run.GetConfidence(), below))
+		}
+		if len(run.GetWithheld()) > 0 {
+			doubtful = nil
+		}
+	})
+	fits := true
+	if doubtful != nil {
+		fits, err = s.Stages.JudgeFit(ctx, q, doubtful)
+	}
+	q.Update(func(run *orchestratorv1.Run) {
+		if !fits && err == nil {
+			withholdMisfit(run, "asked whether the triples answer the question, the model says no")
 		}
 		if markOwnAnswer(run) || len(run.GetWithheld()) > 0 {
 			replacement = run.GetText()
 		}
 	})
 	q.Release(replacement)
+	return err
 }
 
 // assess sets the confidence of a run, doubts answers that may not say what was asked, and withholds those that say

@@ -18,11 +18,11 @@ import (
 // (docs/adr/0031-grounded.md).
 const leastFit = 0.7
 
-// JudgeFit asks the model whether the triples of an answer answer the question in text (Ger §3.3, answer-level
-// evaluation). It reports true where a ranker knows the graph, which says it better, of joined facts, which a small
-// model does not judge well, and if the model says neither yes nor no or cannot be asked.
-func (s Stages) JudgeFit(ctx context.Context, q *question.Question, text string,
-	answer *orchestratorv1.Answer) (fits bool, err error) {
+// JudgeFit asks the model whether the triples of an answer answer the question (Ger §3.3, answer-level evaluation). It
+// reports true where a ranker knows the graph, which says it better, of joined facts, which a small model does not
+// judge well, and if the model says neither yes nor no or cannot be asked.
+func (s Stages) JudgeFit(ctx context.Context, q *question.Question, answer *orchestratorv1.Answer) (fits bool,
+	err error) {
 	isJoined := func(t *graphv1.Triple) bool { return strings.Contains(t.GetRelation(), kgtext.Joint) }
 	if IsRanked(q.Snapshot()) || slices.ContainsFunc(answer.GetEvidence(), isJoined) {
 		return true, nil
@@ -35,7 +35,8 @@ func (s Stages) JudgeFit(ctx context.Context, q *question.Question, text string,
 	err = modelStage(ctx, q, orchestratorv1.Stage_STAGE_EVALUATE_ANSWERS,
 		func(ctx context.Context, limits *llmv1.Limits) (question.Cost, error) {
 			resp, err := s.Evaluator.EvaluateAnswers(ctx, &evaluatorv1.EvaluateAnswersRequest{
-				Question: text, Candidates: []*graphv1.CandidateAnswer{candidate}, ByRelation: true, Limits: limits,
+				Question:   kgtext.NameIDs(q.Text(), answer.GetEvidence()),
+				Candidates: []*graphv1.CandidateAnswer{candidate}, ByRelation: true, Limits: limits,
 			})
 			if err != nil {
 				return nil, err
