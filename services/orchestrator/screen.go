@@ -398,8 +398,8 @@ func doubtDate(run *orchestratorv1.Run, at string) {
 	doubt(run, "no triple says when it holds, so that "+at+" chose nothing")
 }
 
-// findDoubtful returns the first answer of an assessed run if it was read off facts that may not say what was asked, and
-// nothing else is said of them: nil if it was not.
+// findDoubtful returns the first answer of an assessed run if it was read off facts that may not say what was asked,
+// nil if it was not.
 func findDoubtful(run *orchestratorv1.Run, q *question.Question) *orchestratorv1.Answer {
 	options := q.Request().GetOptions()
 	if run.GetPgAkv() == nil || run.GetPartial() || len(run.GetAnswers()) == 0 ||
