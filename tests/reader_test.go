@@ -108,8 +108,10 @@ func TestAReaderThatErrsReadsWhatIsWrong(t *testing.T) {
 		if method == "rog" {
 			req.Question, req.TopicEntities = studyQuestion, []string{"Alexander"}
 		}
-		if run := mesh.ask(t, req); strings.Contains(names(run), right) || names(run) == "" {
-			t.Errorf("%s answered %q", method, names(run))
+		run := mesh.ask(t, req)
+		read := names(run) + names(&orchestratorv1.Run{Answers: run.GetWithheld()}) // its no to what is doubted withholds it
+		if strings.Contains(read, right) || read == "" {
+			t.Errorf("%s read %q", method, read)
 		}
 	}
 }
