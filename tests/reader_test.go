@@ -109,7 +109,8 @@ func TestAReaderThatErrsReadsWhatIsWrong(t *testing.T) {
 			req.Question, req.TopicEntities = studyQuestion, []string{"Alexander"}
 		}
 		run := mesh.ask(t, req)
-		read := names(run) + names(&orchestratorv1.Run{Answers: run.GetWithheld()}) // its no to what is doubted withholds it
+		// What its no to a doubtful answer withholds was read too.
+		read := names(run) + names(&orchestratorv1.Run{Answers: run.GetWithheld()})
 		if strings.Contains(read, right) || read == "" {
 			t.Errorf("%s read %q", method, read)
 		}
