@@ -84,13 +84,18 @@ func UnknownName(question string, entities []string) string {
 // NameIDs returns a question with the names of entities in the place of their ids, as triples have both: "who fixed
 // T-107" names what that ticket is called. Numbers are left as they are.
 func NameIDs(question string, triples []*graphv1.Triple) string {
+	words := FoldWords(question)
 	name := func(id, name string) {
+		if id == name {
+			return // as most are
+		}
 		folded := Fold(id)
-		if folded == Fold(name) || strings.Trim(folded, "0123456789 -.") == "" || !Mentions(question, id) {
+		if !words.Mention(folded) || folded == Fold(name) || strings.Trim(folded, "0123456789 -.") == "" {
 			return
 		}
 		whole := regexp.MustCompile(`(?i)(^|[^\pL\pN])` + regexp.QuoteMeta(id) + `($|[^\pL\pN])`)
 		question = whole.ReplaceAllString(question, "${1}"+strings.ReplaceAll(name, "$", "$$")+"${2}")
+		words = FoldWords(question)
 	}
 	for _, t := range triples {
 		name(t.GetSubjectId(), t.GetSubject())

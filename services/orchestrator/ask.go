@@ -138,10 +138,7 @@ func (s *Service) logFailures(ctx context.Context, run *orchestratorv1.Run) {
 // knowledge graph. They answer a yes/no question, and a statement as if it were one, by the verdict on
 // what it claims, unless reading that fails; query plans it like any other.
 func (s *Service) answer(ctx context.Context, q *question.Question, m method.Method) error {
-	options := q.Request().GetOptions()
-	whole := options.GetUntil() == orchestratorv1.Stage_STAGE_UNSPECIFIED &&
-		options.GetAblation() == orchestratorv1.Ablation_ABLATION_UNSPECIFIED
-	if !m.Info().GetNeedsKg() || !whole {
+	if !m.Info().GetNeedsKg() || !isWhole(q) {
 		return m.Answer(ctx, q)
 	}
 	if asked := kgtext.AskedSentence(q.Text()); asked != "" {
@@ -186,6 +183,13 @@ func (s *Service) answer(ctx context.Context, q *question.Question, m method.Met
 		}
 	}
 	return nil
+}
+
+// isWhole reports whether a question is answered by all stages of its method.
+func isWhole(q *question.Question) bool {
+	options := q.Request().GetOptions()
+	return options.GetUntil() == orchestratorv1.Stage_STAGE_UNSPECIFIED &&
+		options.GetAblation() == orchestratorv1.Ablation_ABLATION_UNSPECIFIED
 }
 
 // pinAll pins every knowledge graph of a request.
@@ -282,12 +286,10 @@ func (s *Service) decide(ctx context.Context, q *question.Question, missing []st
 	replacement, doubtful := "", (*orchestratorv1.Answer)(nil)
 	q.Update(func(run *orchestratorv1.Run) {
 		run.Conflicts = sources.Conflicts(run)
-		if run.Confidence == nil { // not decided by verdicts
-			before := run.GetGrounding()
+		isAssessed := run.Confidence == nil // not decided by verdicts
+		wasGrounded := run.GetGrounding() == orchestratorv1.Grounding_GROUNDING_GROUNDED
+		if isAssessed {
 			s.assess(run, q)
-			if before == orchestratorv1.Grounding_GROUNDING_GROUNDED {
-				doubtful = findDoubtful(run, q)
-			}
 		}
 		below := q.Request().GetOptions().GetAbstainBelow()
 		switch {
@@ -298,8 +300,8 @@ func (s *Service) decide(ctx context.Context, q *question.Question, missing []st
 			withhold(run, fmt.Sprintf("the confidence in what would have been answered is %.2f, below the %.2f asked "+
 				"for", run.GetConfidence(), below))
 		}
-		if len(run.GetWithheld()) > 0 {
-			doubtful = nil
+		if isAssessed && wasGrounded {
+			doubtful = findDoubtful(run, q)
 		}
 	})
 	fits := true

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
+	"github.com/triplemesh/triplemesh/services/orchestrator/method"
 	"github.com/triplemesh/triplemesh/services/orchestrator/question"
 )
 
@@ -37,12 +37,13 @@ func (s *Service) keepSex(ctx context.Context, q *question.Question) (doubted st
 		if err != nil {
 			return ""
 		}
-		if stated == nil {
+		switch kgtext.StatedSex(stated) {
+		case "":
 			isKnown = false
-		} else if kgtext.StatedSex(stated) != asked {
-			continue
-		} else {
+		case asked:
 			a.Evidence = append(a.Evidence, stated)
+		default:
+			continue
 		}
 		kept = append(kept, a)
 	}
@@ -50,11 +51,7 @@ func (s *Service) keepSex(ctx context.Context, q *question.Question) (doubted st
 		return fmt.Sprintf("the question asks for somebody %s, and the triples say that none of them is", asked)
 	}
 	if len(kept) < len(run.GetAnswers()) {
-		names := make([]string, len(kept))
-		for i, a := range kept {
-			names[i] = a.GetAnswer()
-		}
-		text := strings.Join(names, ", ")
+		text := method.JoinNames(kept)
 		q.Update(func(run *orchestratorv1.Run) { run.Answers, run.Text = kept, text })
 		q.Replace(text)
 	} else if isKnown {

@@ -401,11 +401,8 @@ func doubtDate(run *orchestratorv1.Run, at string) {
 // findDoubtful returns the first answer of an assessed run if it was read off facts that may not say what was asked,
 // nil if it was not.
 func findDoubtful(run *orchestratorv1.Run, q *question.Question) *orchestratorv1.Answer {
-	options := q.Request().GetOptions()
-	if run.GetPgAkv() == nil || run.GetPartial() || len(run.GetAnswers()) == 0 ||
-		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED ||
-		options.GetUntil() != orchestratorv1.Stage_STAGE_UNSPECIFIED ||
-		options.GetAblation() != orchestratorv1.Ablation_ABLATION_UNSPECIFIED {
+	if run.GetPgAkv() == nil || run.GetPartial() || !isWhole(q) || len(run.GetAnswers()) == 0 ||
+		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED {
 		return nil
 	}
 	return run.GetAnswers()[0]

@@ -90,7 +90,7 @@ func concludeText(q *question.Question, text string, evidence []*graphv1.Triple)
 
 // concludePartial writes the answers found before a stage failed to the run.
 func concludePartial(q *question.Question, answers []*orchestratorv1.Answer, cause error) {
-	conclude(q, joinNames(answers), answers, true)
+	conclude(q, JoinNames(answers), answers, true)
 	markPartial(q, cause)
 }
 

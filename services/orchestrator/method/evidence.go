@@ -276,8 +276,8 @@ func textGrounding(question, text string, evidence []*graphv1.Triple) (orchestra
 
 var sentenceEnds = strings.NewReplacer(". ", "\n", "? ", "\n", "! ", "\n")
 
-// joinNames lists answers as a text.
-func joinNames(answers []*orchestratorv1.Answer) string {
+// JoinNames lists answers as a text.
+func JoinNames(answers []*orchestratorv1.Answer) string {
 	return strings.Join(answerNames(answers), ", ")
 }
 

@@ -64,9 +64,9 @@ func TestGroundingOfAnswers(t *testing.T) {
 			}
 			status, reason := groundingOf(answers, len(c.evidence) > 0)
 			if !slices.Equal(supported, c.supported) || status != c.want || reason == "" ||
-				joinNames(answers) != c.text {
+				JoinNames(answers) != c.text {
 				t.Errorf("supported by %v, %v (%s), %q; want %v, %v, %q", supported, status, reason,
-					joinNames(answers),
+					JoinNames(answers),
 					c.supported, c.want, c.text)
 			}
 		})

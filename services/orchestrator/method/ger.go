@@ -363,7 +363,7 @@ func (m Ger) reflect(ctx context.Context, q *question.Question, g *orchestratorv
 			g.Reflections, g.Reflection, g.ReadingShare = resp.GetReflections(), resp.GetMode(), resp.GetReadingShare()
 		})
 		answers := answersOnPaths(resp.GetAnswers(), g.GetReasoningPaths())
-		conclude(q, joinNames(answers), answers, true)
+		conclude(q, JoinNames(answers), answers, true)
 		return resp, nil
 	})
 }
@@ -425,7 +425,7 @@ func (m Ger) acceptCorrect(_ context.Context, q *question.Question, g *orchestra
 // conclude writes the answers to the run; reason says why there are none.
 func (m Ger) conclude(q *question.Question, g *orchestratorv1.GerGraphs, names []string, reason string) {
 	answers := answersOnPaths(names, g.GetReasoningPaths())
-	conclude(q, joinNames(answers), answers, true)
+	conclude(q, JoinNames(answers), answers, true)
 	if len(answers) == 0 {
 		q.Update(func(r *orchestratorv1.Run) { r.GroundingReason = reason })
 	}

@@ -30,8 +30,8 @@ func settleList(q *question.Question, ground *graphv1.GroundGraph) {
 		answers = completeList(q.Text(), answers, ground)
 	}
 	if !sameNames(answerNames(answers), answerNames(run.GetAnswers())) {
-		conclude(q, joinNames(answers), answers, true)
-		q.Replace(joinNames(answers))
+		conclude(q, JoinNames(answers), answers, true)
+		q.Replace(JoinNames(answers))
 	}
 }
 

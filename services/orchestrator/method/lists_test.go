@@ -56,7 +56,7 @@ func TestListsOfAGroundGraph(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			answers := dropUnsaid(c.question, tripleEvidence(all).support(c.read))
-			if got := joinNames(completeList(c.question, answers, ground)); got != c.want {
+			if got := JoinNames(completeList(c.question, answers, ground)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

@@ -216,8 +216,8 @@ func (m PGAKV) settle(ctx context.Context, q *question.Question, g *orchestrator
 	paths := pathEvidence(g.GetReasoningPaths())
 	answers := supportOnPaths(resp.GetAnswers(), paths,
 		append(supportedTriples(g.GetFixedGraph()), paths.triples()...))
-	conclude(q, joinNames(answers), answers, true)
-	q.Replace(joinNames(answers))
+	conclude(q, JoinNames(answers), answers, true)
+	q.Replace(JoinNames(answers))
 	return nil
 }
 

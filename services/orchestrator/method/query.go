@@ -163,7 +163,7 @@ func (Query) conclude(q *question.Question, g *orchestratorv1.QueryGraphs) {
 	} else {
 		answers = rowAnswers(table, g.GetPlan().GetResult().GetGroupBy() != "")
 	}
-	text := joinNames(answers)
+	text := JoinNames(answers)
 	if table.GetUnit() != "" && table.GetValue() != "" {
 		text += " " + table.GetUnit()
 	}

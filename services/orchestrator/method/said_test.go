@@ -50,7 +50,7 @@ func TestFindSaid(t *testing.T) {
 				read = []string{c.read}
 			}
 			said := findSaid(c.question, tripleEvidence(all).support(read), ground)
-			if got := joinNames(said); got != c.want {
+			if got := JoinNames(said); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

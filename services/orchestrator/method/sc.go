@@ -105,7 +105,7 @@ func (m SC) conclude(q *question.Question, names []string, samples []*generatorv
 	case len(names) == 0 && sample.GetForm() == graphv1.AnswerForm_ANSWER_FORM_TEXT:
 		concludeText(q, sample.GetText(), nil)
 	case representative < 0 && len(names) > 0:
-		conclude(q, joinNames(answers), answers, false)
+		conclude(q, JoinNames(answers), answers, false)
 		return // no sample gives these answers, so their probability is unknown
 	default:
 		conclude(q, sample.GetText(), answers, false)

@@ -131,8 +131,7 @@ func nodeProperties(name string, v *value) []cypher.Property {
 	}
 	if v.isDate {
 		props = append(props, cypher.Property{Key: "from", Value: v.from}, cypher.Property{Key: "to", Value: v.to},
-			cypher.Property{Key: "year", Value: int64(v.year)}, cypher.Property{Key: "month", Value: int64(v.month)},
-			cypher.Property{Key: "day", Value: v.day})
+			cypher.Property{Key: "month", Value: int64(v.month)}, cypher.Property{Key: "day", Value: v.day})
 	}
 	return props
 }

@@ -26,29 +26,29 @@ type structure struct {
 	dir    *structureDir
 }
 
-// structureDirs are the directories of copies that are in use, by the checksum of the structure.
-// Snapshots of the same content share one, whichever tenant they belong to.
+// structureDirs are the directories of copies that are in use, by their paths. Snapshots of the same
+// content share one, whichever tenant they belong to.
 type structureDirs struct {
 	mutex sync.Mutex
 	inUse map[string]*structureDir
 }
 
 type structureDir struct {
-	sum, path string
+	path string
 	// opening is held while the copy is opened or fetched, so that one fetch does not replace another's.
 	opening sync.Mutex
 	// users is guarded by the mutex of structureDirs.
 	users int
 }
 
-// use returns the directory of a structure below Config.Dir, for one more user.
-func (d *structureDirs) use(below, sum string) *structureDir {
+// use returns a directory, for one more user.
+func (d *structureDirs) use(path string) *structureDir {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	dir := d.inUse[sum]
+	dir := d.inUse[path]
 	if dir == nil {
-		dir = &structureDir{sum: sum, path: filepath.Join(below, structuresDir, sum)}
-		d.inUse[sum] = dir
+		dir = &structureDir{path: path}
+		d.inUse[path] = dir
 	}
 	dir.users++
 	return dir
@@ -62,7 +62,7 @@ func (d *structureDirs) release(dir *structureDir, remove bool) error {
 	if dir.users--; dir.users > 0 {
 		return nil
 	}
-	delete(d.inUse, dir.sum)
+	delete(d.inUse, dir.path)
 	if !remove {
 		return nil
 	}
@@ -80,7 +80,7 @@ func pieceCount(bytes int64) int { return int((bytes + pieceBytes - 1) / pieceBy
 
 // openStructure opens the copy of the structure, which is fetched if it is not there or damaged.
 func (g *graph) openStructure(ctx context.Context) (*structure, error) {
-	dir := g.cluster.structures.use(g.cluster.config.Dir, g.entry.StructureSHA256)
+	dir := g.cluster.structures.use(filepath.Join(g.cluster.config.Dir, structuresDir, g.entry.StructureSHA256))
 	dir.opening.Lock()
 	defer dir.opening.Unlock()
 	copies := embedded.New(dir.path)
