@@ -214,6 +214,10 @@ var (
 // howRole is "how old is the founder of A" and "how old is A's founder".
 var howRole = regexp.MustCompile(`(?i)^how \pL+ ` + ofNamed)
 
+// doesRole is "what does the tutor of A teach".
+var doesRole = regexp.MustCompile(`(?i)^(?:what|which \pL+|whom?|where|when) (?:does|did|do) the (\pL+) of .* ` +
+	`(\pL+)\W*$`)
+
 // AsksBeyond returns the noun for something that a question describes by a topic entity, if it asks for something of
 // that which one step from the topic cannot say: who operates the line that A is on, who developed the compiler for A,
 // where the agency that operates A is, or where the department of A is; empty if it does not.
@@ -225,6 +229,10 @@ func AsksBeyond(question, topic string, step *graphv1.RelationStep) string {
 	if m := howRole.FindStringSubmatch(question); m != nil && IsRole(m[1]+m[2]) && Mentions(question, topic) &&
 		!Mentions(VerbaliseRelation(step.GetRelation()), m[1]+m[2]) {
 		return m[1] + m[2]
+	}
+	if m := doesRole.FindStringSubmatch(question); m != nil && IsNounOf(m[1], step.GetRelation()) &&
+		!SharesWord(m[2], step.GetRelation()) && Mentions(question, topic) {
+		return m[1]
 	}
 	if m := besideForm.FindStringSubmatchIndex(question); m != nil {
 		verb, noun := question[m[2]:m[3]], question[m[4]:m[5]]

@@ -110,6 +110,8 @@ func TestAsksBeyond(t *testing.T) {
 		{"How tall is the builder of Orla?", "Orla", "height", "builder"},
 		{"How old is Acme's founder?", "Acme", "age of the founder", ""},
 		{"How long is Acme's reign?", "Acme", "years", ""},
+		{"What does the tutor of Anna Lind teach?", "Anna Lind", "tutor", "tutor"},
+		{"What does the tutor of Anna Lind teach?", "Anna Lind", "teaches", ""},
 		{"Who developed the compiler for Quartz?", "Quartz", "developer", "compiler"},
 		{"Who developed the compiler for Quartz?", "Fastquartz", "developer", ""},
 		{"Who composed the music for Orla?", "Orla", "composer", ""},

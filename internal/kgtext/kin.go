@@ -71,6 +71,14 @@ func AskedSex(question string) Sex {
 	return ""
 }
 
+// SexOf returns the sex of people of a kind such as woman or boy; empty for other kinds.
+func SexOf(kind string) Sex {
+	if len(kind) < len("man") {
+		return ""
+	}
+	return sexValues[Fold(kind)]
+}
+
 // SaysSex reports whether a relation leads to relatives of one sex alone: daughter, not child.
 func SaysSex(relation string) bool {
 	said := FoldWords(VerbaliseRelation(relation))

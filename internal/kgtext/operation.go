@@ -68,6 +68,8 @@ var (
 			`^who (?:was|were) \p{L}+(?:ed|en|wn|ght)\b[^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +
 			`^(?:which|what) [\p{L}\p{N} -]+? (?:were|was|went|came) [^,]*\b(in (?:\p{L}+ )?\d{4})\W*$|` +
 			`^(?:(?:list|show|find|give|name)\b(?-i:[^\[\p{Lu}]*)|(?:which|what) \p{L}+s) ((?:from|of) \d{4})\b|` +
+			// Which of two: "which museum has more visitors".
+			`^(?:which|what) \p{L}+ (?:is|was|has|had) (?:the )?` + comparative + `\b|` +
 			// With a capital they are of a name: "The Last Emperor".
 			`(?-i:\b(?:have|has|had|with|direct(?:ed)?|make|made|win|won|speaks?) no \p{Ll}{3,})|` +
 			`(?-i:\b(?:first|last|not|never|except|excluding|without|other than|besides)\b)`)
@@ -80,6 +82,9 @@ var (
 	// asksWhoWas asks for those to whom something was done, by or in what is named.
 	asksWhoWas = regexp.MustCompile(
 		`^(?i:who) (?:is|was|are|were) \p{Ll}+(?:ed|en|wn|ght) (?:at|by|in|from|to|with|for)\b`)
+	// membersAsked is "who are the physicists", "which open tickets are there".
+	membersAsked = regexp.MustCompile(`^(?:[Ww]ho (?:are|were) the (?:\p{Ll}+ )?\p{Ll}+s|` +
+		`(?:[Ww]hich|[Ww]hat) (?:\p{Ll}+ ){1,2}(?:are|were) there)\W*$`)
 	// numberedName is a name that is a kind with a number: "in zone 1".
 	numberedName = regexp.MustCompile(`(?i)\b(?:in|on|of|from|at) \p{L}+ \d+\W*$`)
 	// listWords begin questions for several things.
@@ -112,6 +117,9 @@ const maxListWords = 10
 func AsksList(question string) bool {
 	isOther := func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("-'’", r) }
 	words := strings.FieldsFunc(question, isOther)
+	if membersAsked.MatchString(question) {
+		return true
+	}
 	if len(words) == 0 || len(words) > maxListWords ||
 		len(spelledNames(question, 1)) == 0 && !numberedName.MatchString(question) {
 		return false

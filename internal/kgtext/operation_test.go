@@ -23,6 +23,7 @@ func TestAsksOperation(t *testing.T) {
 		"Which films have a rating above 8?":                       kgtext.MayCompute,
 		"Which films take at least 90 minutes?":                    kgtext.MayCompute,
 		"Which clouds are above Orla?":                             kgtext.NoOperation,
+		"Which museum has more visitors?":                          kgtext.MayCompute,
 		"Who earns between 60,000 and 80,000?":                     kgtext.MayCompute,
 		"Who was hired in 2018?":                                   kgtext.MayCompute,
 		"Who was elected mayor of Orla in May 2018?":               kgtext.MayCompute,
@@ -80,6 +81,9 @@ func TestAsksListOfWhatHasToDoWithANameInCapitals(t *testing.T) {
 		"Who was taught by Mara Vell?":                                            true,
 		"who is buried in Velmora":                                                true,
 		"Which stations are in zone 1?":                                           true,
+		"Who are the physicists?":                                                 true,
+		"Which electric cars are there?":                                          true,
+		"Who are the Physicists of Velmora?":                                      false,
 		"Who taught Mara Vell?":                                                   false,
 		"Who was Mara Vell married to?":                                           false,
 		"What is the capital of Velmora?":                                         false,
@@ -171,8 +175,8 @@ func TestWordsOfAPlan(t *testing.T) {
 	if kgtext.Trust("height", "which is the highest volcano") != 1 {
 		t.Error("a measure that the question names in another word does not count wholly")
 	}
-	if !kgtext.IsTime("release_year") || kgtext.IsTime("running time") || !kgtext.AsksTime("which came first") ||
-		kgtext.AsksTime("which cost most") {
+	if !kgtext.IsTime("release_year") || kgtext.IsTime("running time") || kgtext.IsTime("visitorsPerYear") ||
+		!kgtext.AsksTime("which came first") || kgtext.AsksTime("which cost most") {
 		t.Error("times are not told from other words")
 	}
 }

@@ -78,6 +78,7 @@ var roles = readRoles(map[string]map[string]string{
 	},
 	"craft": { // made and built may be either
 		"designer": "designer designers designed design designs architect architects",
+		"inventor": "inventor inventors invented invents invent",
 		"maker":    "manufacturer manufacturers manufactured manufactures maker makers",
 	},
 	"states": {
@@ -94,7 +95,7 @@ var roles = readRoles(map[string]map[string]string{
 		"population": "population inhabitants populous",
 		"area":       "area",
 		"density":    "density",
-		"price":      "price prices cost costs cheap cheapest expensive",
+		"price":      "price prices cost costs fee fees fare fares cheap cheapest expensive",
 		"code":       "code codes",
 		"revenue":    "revenue revenues turnover",
 		"profit":     "profit profits",

@@ -21,6 +21,7 @@ func TestOtherRole(t *testing.T) {
 		{"the father by his own", "Who is the father of Anna Lind?", "father of", "child"},
 		{"whose mother somebody is", "Who is Anna Lind the mother of?", "mother of", ""},
 		{"whose mother somebody is, by her own", "Who is Anna Lind the mother of?", "^mother of", "parent"},
+		{"who invented what somebody makes", "Who invented Orlin?", "manufacturer", "maker"},
 		{"where somebody lives", "Where does Anna Lind live?", "place of birth", "birth"},
 		{"what the question also asks for", "Where was the wife of Anna Lind born?", "spouse", ""},
 		{"another of the crew", "who directed The Grey Door", "screenwriter", "writer"},

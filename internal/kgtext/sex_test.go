@@ -41,3 +41,12 @@ func TestTheSexThatRelationsAndTriplesSay(t *testing.T) {
 		}
 	}
 }
+
+func TestTheSexOfPeopleOfAKind(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]kgtext.Sex{"woman": kgtext.Female, "Boy": kgtext.Male, "m": "", "person": ""} {
+		if got := kgtext.SexOf(kind); got != want {
+			t.Errorf("SexOf(%q) = %q, want %q", kind, got, want)
+		}
+	}
+}

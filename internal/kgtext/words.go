@@ -74,14 +74,18 @@ var timeWords = strings.Fields("date dates year years when day month released re
 	"established opened opening launched launch inception vintage appeared debut premiere premiered birthday " +
 	"birthdate hired")
 
-// IsTime reports whether a text is about a time, by its words.
+// rateForm is a rate, which says how much in each time: "visitors per year".
+var rateForm = regexp.MustCompile(`(?i)\bper (?:day|month|year)\b`)
+
+// IsTime reports whether a text is about a time, by its words, and no rate.
 func IsTime(text string) bool {
-	return slices.ContainsFunc(contentWords(text), func(w string) bool { return slices.Contains(timeWords, w) })
+	isTime := func(w string) bool { return slices.Contains(timeWords, w) }
+	return slices.ContainsFunc(contentWords(text), isTime) && !rateForm.MatchString(SplitIdentifiers(text))
 }
 
 // placeForm are words of relations to where things are.
 var placeForm = regexp.MustCompile(`(?i)\b(?:country|continent|state|province|region|county|` +
-	`district|city|town|place)$|\b(?:location|located|part of)\b|^(?:is )?in$`)
+	`district|city|town|place)$|^place of |\b(?:location|located|part of)\b|^(?:is )?in$`)
 
 // IsPlace reports whether a relation says where things are, by its words.
 func IsPlace(relation string) bool { return placeForm.MatchString(VerbaliseRelation(relation)) }

@@ -300,7 +300,7 @@ func (s *Service) decide(ctx context.Context, q *question.Question, missing []st
 			withhold(run, fmt.Sprintf("the confidence in what would have been answered is %.2f, below the %.2f asked "+
 				"for", run.GetConfidence(), below))
 		}
-		if isAssessed && wasGrounded {
+		if isAssessed && (wasGrounded || run.GetQuery() != nil) {
 			doubtful = findDoubtful(run, q)
 		}
 	})

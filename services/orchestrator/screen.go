@@ -398,14 +398,32 @@ func doubtDate(run *orchestratorv1.Run, at string) {
 	doubt(run, "no triple says when it holds, so that "+at+" chose nothing")
 }
 
-// findDoubtful returns the first answer of an assessed run if it was read off facts that may not say what was asked,
-// nil if it was not.
+// findDoubtful returns the first answer of an assessed run if it was read off facts that may not say what was asked, or
+// looked up by a plan in place of these; nil if it was not.
 func findDoubtful(run *orchestratorv1.Run, q *question.Question) *orchestratorv1.Answer {
-	if run.GetPgAkv() == nil || run.GetPartial() || !isWhole(q) || len(run.GetAnswers()) == 0 ||
+	isLookup := q.Alternative().GetPgAkv() != nil && looksUp(run.GetQuery().GetPlan())
+	if run.GetPgAkv() == nil && !isLookup || run.GetPartial() || !isWhole(q) || len(run.GetAnswers()) == 0 ||
 		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_RELATED {
 		return nil
 	}
 	return run.GetAnswers()[0]
+}
+
+// looksUp reports whether a plan computes nothing, and asks for what a name has by one fact. Of what has a name, which
+// the model reads less well, it does not.
+func looksUp(plan *graphv1.QueryPlan) bool {
+	facts := 0
+	for _, c := range plan.GetClauses() {
+		switch p := c.GetMatch(); {
+		case p == nil && c.GetValues() == nil:
+			return false
+		case p != nil && !kgtext.IsType(kgtext.DescribeRelation(p)):
+			if facts++; p.GetEnd().GetVariable() != plan.GetResult().GetVariable() || p.GetSteps()[0].GetInverse() {
+				return false
+			}
+		}
+	}
+	return facts == 1 && plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 }
 
 // findMissingNames returns the names that a question spells out if its answers rest on a knowledge graph

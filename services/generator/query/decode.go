@@ -176,9 +176,6 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 	case "get", "select_related", "values", "list", "return":
 		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (isKind(text, kind) || isKind(firstWord(text), kind) ||
 			isKind(kgtext.LastWord(text), kind)) {
-			if text != "" {
-				addModifier(b.plan, v, splitWords(m.args[0].value.text))
-			}
 			return v, 0 // the states of a state; of a name it is a relation: the genre of Genre("A")
 		}
 		return b.get(v, text), b.functionFor(text)

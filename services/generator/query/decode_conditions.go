@@ -48,7 +48,7 @@ func (b *builder) choose(v string, args []argument) {
 			// launch_year="between", 1976, 1977; rating="below", value=4
 			var operands []*chain
 			for i+1 < len(args) && args[i+1].value.isLiteral() && (args[i+1].name == "" ||
-				len(operands) == 0 && args[i+1].name == "value") {
+				len(operands) == 0 && (args[i+1].name == "value" || args[i+1].name == kgtext.LastWord(relation))) {
 				i++
 				operands = append(operands, args[i].value)
 			}
@@ -82,6 +82,8 @@ func (b *builder) choose(v string, args []argument) {
 			b.rank(v, relation, isMostBy(relation, strings.ToLower(a.value.text)))
 		case isSuperlative(a.value.text):
 			b.chooseBest(v, relation, strings.ToLower(a.value.text))
+		case isNone(a.value.text) && !a.negated:
+			b.pattern(v, relation, variableTerm(b.variable(relation)), true)
 		case clean(a.value.text) == "" && (a.negated || !kgtext.IsListed(b.plan, v)):
 		case clean(a.value.text) == "", strings.EqualFold(a.value.text, "something"):
 			b.open[v] = b.attribute(v, relation)
@@ -143,6 +145,11 @@ func (b *builder) chooseBest(v, relation, value string) {
 		return
 	}
 	kind := strings.TrimPrefix(value, word+" ")
+	if kgtext.SameNoun(kind, kindOf(v)) { // who made the best of these
+		b.rank(v, bestWord(word), isMost(word))
+		b.open[v] = b.attribute(v, relation)
+		return
+	}
 	inner := b.variable(kind)
 	b.add(matchClause(newPattern(inner, TypeRelation, entityTerm(kind))))
 	b.rank(inner, bestWord(word), isMost(word))
@@ -269,6 +276,10 @@ func (b *builder) readWhere(v string, args []argument) {
 		return
 	}
 	phrase := strings.ToLower(splitWords(positional[0].text))
+	if positional[1].isLiteral() && isNone(strings.TrimPrefix(strings.ToLower(positional[1].text), "is ")) {
+		b.pattern(v, phrase, variableTerm(b.variable(phrase)), true)
+		return
+	}
 	if positional[1].isLiteral() && isOperatorWord(positional[1].text) {
 		b.addWhere(v, phrase, positional[1].text, positional[2:])
 		return

@@ -112,6 +112,11 @@ func isPlaceWord(word string) bool {
 	return false
 }
 
+// isNone reports whether a value says that there is none.
+func isNone(value string) bool {
+	return strings.EqualFold(value, "none") || strings.EqualFold(value, "null") || strings.EqualFold(value, "nil")
+}
+
 // isGrade reports whether a value is the best or the worst of whatever has it.
 func isGrade(value string) bool {
 	return strings.EqualFold(value, "best") || strings.EqualFold(value, "worst")

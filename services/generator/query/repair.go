@@ -20,14 +20,15 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	r.lower = strings.ToLower(r.question)
 	for _, mend := range []func(){
 		r.readCounts, r.readClaim, r.readState, r.readSame, r.readMean, r.compareTwo, r.countOfNamed, r.countKind,
-		r.nameKinds, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf, r.splitNames, r.placeNamed,
-		r.placeKinds, r.readNumber, r.placeResult, r.placeAll, r.askKind, r.askPlaceKind, r.addState, r.readList,
-		r.readMost, r.readMostOfKind, r.joinQualified, r.skipInvented, r.takeVerb, r.nameEvent, r.turnVerb,
-		r.dropInvented, r.dropComparatives, r.compareNamed, r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods,
-		r.excludeNegated, r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime,
-		r.countPartners, r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank,
-		r.askOfSeveral, r.setFunction, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth,
-		r.nameManager, r.turnNoun, r.askAgain, r.swapRoles, r.followOwner,
+		r.nameKinds, r.spellNames, r.nameNumbers, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf,
+		r.splitNames, r.placeNamed, r.placeKinds, r.readNumber, r.placeResult, r.placeAll, r.mergeKinds, r.askKind,
+		r.askPlaceKind, r.addState, r.readList, r.readMost, r.readMostOfKind, r.countRanked, r.rankByValue,
+		r.joinQualified, r.skipInvented, r.takeVerb, r.nameEvent, r.turnVerb, r.dropInvented, r.dropComparatives,
+		r.addModifiers, r.compareNamed, r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods, r.excludeNegated,
+		r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners,
+		r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction,
+		r.askThings, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth, r.nameManager,
+		r.turnNoun, r.askAgain, r.followOwner, r.readDescribed, r.readTenure, r.readDone,
 	} {
 		mend()
 		comparesTwo := kgtext.ComparesCounts(plan.GetResult()) && !strings.Contains(r.lower, " or ")
@@ -47,6 +48,16 @@ type repairer struct {
 
 func (r *repairer) edit(kind graphv1.EditKind, before, after, reason string) {
 	r.edits = append(r.edits, &graphv1.PlanEdit{Kind: kind, Before: before, After: after, Reason: reason})
+}
+
+// editReplace records that a clause was another one.
+func (r *repairer) editReplace(before string, after *graphv1.QueryClause, reason string) {
+	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(after), reason)
+}
+
+// editDelete records that a clause is left out.
+func (r *repairer) editDelete(c *graphv1.QueryClause, reason string) {
+	r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", reason)
 }
 
 // describePlan returns the plan in words.
@@ -162,8 +173,11 @@ func (r *repairer) binds(variable string, besides *graphv1.QueryPattern) bool {
 	})
 }
 
-// bestKind is "what is the largest river".
-var bestKind = regexp.MustCompile(`^what is the \p{L}+est (\p{L}+)\b`)
+// bestKind is "what is the largest river", and whichBest "which electric car is the cheapest".
+var (
+	bestKind  = regexp.MustCompile(`^what is the (?:\p{L}+est|most \p{L}+) (\p{L}+)\b`)
+	whichBest = regexp.MustCompile(`^(?:which|what) (?:\p{L}+ )?(\p{L}+) (?:is|was) the (?:\p{L}+est|most \p{L}+)\W*$`)
+)
 
 // dropUnaskedAttribute removes the last step to an attribute that the question does not name, if it names
 // what the step starts from: "what is the highest point of A" asks for no height.
@@ -180,11 +194,13 @@ func (r *repairer) dropUnaskedAttribute() {
 			asked = m[1] == kind
 			kind = strings.TrimPrefix(m[0], "what is the ")
 		}
-		if !asked || !strings.Contains(r.lower, "what is the "+kind) ||
+		m := whichBest.FindStringSubmatch(r.lower)
+		isBest := m != nil && kgtext.SameNoun(m[1], kgtext.LastWord(kind))
+		if !isBest && (!asked || !strings.Contains(r.lower, "what is the "+kind)) ||
 			r.sharesWord(p.GetSteps()[0].GetRelation()) || r.binds(result.GetVariable(), p) {
 			continue
 		}
-		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question asks for the "+kind)
+		r.editDelete(c, "the question asks for the "+kind)
 		result.Variable = p.GetStart().GetVariable()
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 		return

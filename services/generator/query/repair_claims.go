@@ -66,6 +66,25 @@ func (r *repairer) readState() {
 	r.editPlan(before, "the question asks whether it is so")
 }
 
+// doneBy is "who is tutored by a Chemistry teacher".
+var doneBy = regexp.MustCompile(`^[Ww]ho (?:is|was|are|were) (\p{Ll}+(?:ed|en|ght)) by (?:an?|the) (` + properName +
+	`) (\p{Ll}+)\W*$`)
+
+// readDone reads to whom some of a kind did something, where the draft asks for those who did.
+func (r *repairer) readDone() {
+	m := doneBy.FindStringSubmatch(r.question)
+	if m == nil || kindOf(r.plan.GetResult().GetVariable()) != m[3] {
+		return
+	}
+	before, b := r.describePlan(), newBuilder()
+	by, person := b.variable(m[3]), b.variable("person")
+	b.pattern(by, TypeRelation, entityTerm(m[3]), false)
+	b.pattern(by, "in", entityTerm(m[2]), false)
+	b.pattern(person, m[1]+" by", variableTerm(by), false)
+	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), &graphv1.QueryResult{Variable: person}
+	r.editPlan(before, "the question asks who was "+m[1])
+}
+
 // findClaim returns the two names of a question of yes or no and what it says of them.
 func (r *repairer) findClaim() (first, words, second string) {
 	if !kgtext.IsYesNo(r.question) {

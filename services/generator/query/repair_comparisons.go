@@ -17,7 +17,6 @@ var comparative = regexp.MustCompile(
 
 // dropComparatives removes facts and names such as "first film", which are words of a comparison.
 func (r *repairer) dropComparatives() {
-	modified, described := "", "" // a variable, and what was taken for its name
 	r.plan.Clauses = slices.DeleteFunc(r.plan.Clauses, func(c *graphv1.QueryClause) bool {
 		before := kgtext.DescribeClause(c)
 		if v := c.GetValues(); v != nil {
@@ -29,17 +28,13 @@ func (r *repairer) dropComparatives() {
 				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "this names nothing")
 				if !isGeneric(kind) {
 					c.Clause = matchClause(newPattern(v.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
-					if len(v.GetEntities()) == 1 {
-						modified, described = v.GetVariable(), v.GetEntities()[0]
-					}
 					return false
 				}
 				return len(r.plan.GetClauses()) > 1 || r.lower != r.question
 			}
 			if len(kept) > 0 && len(kept) < len(v.GetEntities()) {
 				v.Entities = kept
-				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-					"a word of comparison is no name")
+				r.editReplace(before, c, "a word of comparison is no name")
 			}
 			return false
 		}
@@ -56,32 +51,6 @@ func (r *repairer) dropComparatives() {
 		}
 		return true
 	})
-	if c := addModifier(r.plan, modified, described); c != nil {
-		r.edit(graphv1.EditKind_EDIT_KIND_ADD, "", kgtext.DescribeClause(c), "the question says which")
-	}
-}
-
-// addModifier adds what stands before a kind that was taken for a name, compares nothing, and is said nowhere else in
-// the plan: the red of "red wine", and the Spanish of "Spanish wines". It returns nil if it adds nothing.
-func addModifier(plan *graphv1.QueryPlan, variable, phrase string) *graphv1.QueryClause {
-	words := strings.Fields(phrase)
-	if len(words) < 2 || len(plan.GetClauses()) >= maxClauses ||
-		!kgtext.SameNoun(strings.ToLower(words[len(words)-1]), kindOf(variable)) {
-		return nil
-	}
-	words = slices.DeleteFunc(words[:len(words)-1], func(w string) bool {
-		return comparative.MatchString(w) || superlative.MatchString(w)
-	})
-	modifier, relation := strings.Join(words, " "), TypeRelation
-	if modifier == "" || kgtext.SharesWord(modifier, strings.Join(kgtext.DescribePlan(plan), " ")) {
-		return nil
-	}
-	if modifier != strings.ToLower(modifier) {
-		relation = "in"
-	}
-	c := matchClause(newPattern(variable, relation, entityTerm(modifier)))
-	plan.Clauses = slices.Insert(plan.Clauses, 0, c)
-	return c
 }
 
 // isNoName reports whether words of a question in mixed case are no name: they have no capital, nor has the question
@@ -376,7 +345,7 @@ func (r *repairer) compareWithNamed() {
 		cond.Operand = &graphv1.QueryCondition_OtherVariable{OtherVariable: compared}
 		r.plan.Clauses = slices.Insert(r.plan.Clauses, i, valuesClause(other, []string{clean(m[1])}),
 			matchClause(newPattern(other, phrase, variableTerm(compared))))
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question compares with "+m[1])
+		r.editReplace(before, c, "the question compares with "+m[1])
 		return
 	}
 }

@@ -110,6 +110,34 @@ func (r *repairer) readMean() {
 	r.editPlan(before, "the question computes it of all that have it")
 }
 
+// askThings asks for the things, where the draft has the mean or the sum of all: those that a bound on it leaves, or
+// the one with the most of it.
+func (r *repairer) askThings() {
+	result, best := r.plan.GetResult(), bestMean.FindStringSubmatch(r.lower)
+	root, value := r.root(), result.GetVariable()
+	isBound := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetCondition().GetVariable() == value
+	})
+	kinds := kgtext.AskedKinds(r.question)
+	asks := kgtext.AsksWho(r.question) || len(kinds) > 0 && kgtext.SameNoun(kinds[0], kindOf(root))
+	adds := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE ||
+		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_SUM
+	if !adds || !asks || root == value || best == nil && !isBound {
+		return
+	}
+	before := r.describePlan()
+	result.Variable, result.Function = root, graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+	if fact := factOf(r.plan, value); best != nil && !isBound {
+		fact.Steps = []*graphv1.RelationStep{{Relation: best[2] + " " + kgtext.DescribeRelation(fact)}}
+		r.plan.Clauses = append(r.plan.Clauses,
+			rankClause(&graphv1.QueryRank{Variable: value, Descending: isMost(best[1])}))
+	}
+	r.editPlan(before, "the question asks for the "+kindOf(root))
+}
+
+// bestMean is "the highest average mark".
+var bestMean = regexp.MustCompile(`\bthe (\p{L}{2,}est) (average|mean|total) `)
+
 // functionOfEach returns what the question wants computed of each group.
 func (r *repairer) functionOfEach(value string) graphv1.QueryFunction {
 	switch best := r.bestOf(value); {

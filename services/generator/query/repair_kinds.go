@@ -26,6 +26,9 @@ func (r *repairer) isTitled(name string) (string, bool) {
 		return "", false
 	}
 	written := r.question[at : at+len(name)]
+	if written == strings.ToLower(written) {
+		return "", false
+	}
 	for word := range strings.FieldsSeq(written) {
 		if first := []rune(word)[0]; !unicode.IsUpper(first) && len(word) > 3 {
 			return "", false
@@ -69,16 +72,16 @@ func (r *repairer) nameKinds() {
 			name = kind
 		case ok && len(kgtext.ThingNames(r.plan)) == 0 && ofForm.MatchString(r.readBefore(kind)):
 		case ok && r.isArgument(c) && !articleForm.MatchString(r.readBefore(kind)):
-		case !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name):
-			continue // of one word only those that no kind is written as: "NASA", not "Oscar"
+		case !ok || kind == "" || len(strings.Fields(kind)) < 2 && !hasInnerCapital(name),
+			superlativeEnd.MatchString(r.readBefore(kind)):
+			continue // of one word only those that no kind is written as: "NASA", not "Oscar" nor "the cheapest SUV"
 		}
 		v := c.GetMatch().GetStart().GetVariable()
 		named := valuesClause(v, []string{name})
 		if words := r.readTie(kind); words != "" && r.hasOtherKind(v, kind) {
 			named = matchClause(newPattern(v, words, entityTerm(name)))
 		}
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(named),
-			"the question names "+name)
+		r.editReplace(kgtext.DescribeClause(c), named, "the question names "+name)
 		r.plan.Clauses[i] = named
 		return
 	}
@@ -145,8 +148,7 @@ func (r *repairer) splitKeyword() {
 		}
 		v := c.GetValues().GetVariable()
 		fact := matchClause(newPattern(v, strings.Join(words[:at], " "), entityTerm(strings.Join(words[at:], " "))))
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(fact),
-			"a name does not begin with "+words[0])
+		r.editReplace(kgtext.DescribeClause(c), fact, "a name does not begin with "+words[0])
 		r.plan.Clauses[i] = fact
 		return
 	}
@@ -169,27 +171,36 @@ func (r *repairer) splitFlags() {
 		}
 		before := kgtext.DescribeClause(c)
 		p.Steps, p.End = []*graphv1.RelationStep{{Relation: verb}}, entityTerm(object)
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "this is a verb and its object")
+		r.editReplace(before, c, "this is a verb and its object")
 	}
 }
+
+// whichForm is what stands before some things of a kind, and before no name.
+var whichForm = regexp.MustCompile(`^(?:which|what) $`)
 
 // describeNamed makes a kind of a name that is an ordinary word before the kind, among names in
 // capitals: the comedy in "which comedy films did Mara Vell direct".
 func (r *repairer) describeNamed() {
 	for i, c := range r.plan.GetClauses() {
 		v, names := c.GetValues().GetVariable(), c.GetValues().GetEntities()
-		if len(names) != 1 || names[0] != strings.ToLower(names[0]) || r.lower == r.question {
-			continue
-		}
 		kind := kindOf(v)
-		if isGeneric(kind) || !strings.Contains(r.question, names[0]+" "+kind) {
+		if len(names) != 1 || r.lower == r.question || isGeneric(kind) ||
+			!strings.Contains(r.question, names[0]+" "+kind) {
 			continue
 		}
 		described := matchClause(newPattern(v, TypeRelation, entityTerm(names[0])))
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(described),
-			"the question says "+names[0]+" "+kind)
+		whole := names[0] + " " + kind
+		switch isProper := names[0] != strings.ToLower(names[0]); {
+		case isProper && !whichForm.MatchString(r.readBefore(whole)):
+			continue // the name itself: "the Orla tower"
+		case isProper:
+			described = matchClause(newPattern(v, "in", entityTerm(names[0])))
+		case strings.Contains(r.lower, "the "+whole) && !strings.Contains(r.lower, whole+"s"):
+			described = valuesClause(v, []string{whole}) // the chess club of Club("chess")
+		}
+		r.editReplace(kgtext.DescribeClause(c), described, "the question says "+names[0]+" "+kind)
 		r.plan.Clauses[i] = described
-		if !slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		if described.GetValues() == nil && !slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 			return typeOf(c) == kind && c.GetMatch().GetStart().GetVariable() == v
 		}) {
 			r.plan.Clauses = slices.Insert(r.plan.Clauses, i,
@@ -221,19 +232,33 @@ func (r *repairer) askKind() {
 		r.editPlan(before, "the question asks for the "+phrase)
 		return
 	}
-	asksKind := len(kinds) > 0 && kgtext.SameNoun(kinds[0], kindOf(root)) && (strings.Contains(phrase, " ") ||
+	asksKind := len(kinds) > 0 && (kgtext.SameNoun(kinds[0], kindOf(root)) ||
+		kgtext.SameNoun(kinds[1], r.modifierOf(kindOf(root))+" "+kindOf(root))) && (strings.Contains(phrase, " ") ||
 		!kgtext.SameNoun(kinds[0]+" "+phrase, kinds[1])) // not of "which club colours"
+	if m := namedKind.FindStringSubmatch(r.question); m != nil && kgtext.SameNoun(m[2], kindOf(root)) {
+		asksKind = asksKind || slices.Contains(kgtext.ThingNames(r.plan), m[1])
+	}
 	if !asksKind && !(kgtext.AsksWho(r.question) && looksLikeTime(phrase)) {
 		return
 	}
 	before := r.describePlan()
-	if isCondition := asksKind && strings.Contains(phrase, " ") && r.sharesWord(phrase); !isCondition {
+	m := lastName.FindStringSubmatch(r.lower)
+	if asksKind && m != nil && m[2] == phrase && !lightVerb.MatchString(m[1]) {
+		fact.Steps, fact.End = []*graphv1.RelationStep{{Relation: m[1]}}, entityTerm(phrase)
+	} else if isCondition := asksKind && strings.Contains(phrase, " ") && r.sharesWord(phrase); !isCondition {
 		r.plan.Clauses = slices.DeleteFunc(r.plan.GetClauses(),
 			func(c *graphv1.QueryClause) bool { return c.GetMatch() == fact })
 	}
 	result.Variable = root
 	r.editPlan(before, "the question asks for the "+kindOf(root))
 }
+
+// namedKind begins "which Year 11 students are".
+var namedKind = regexp.MustCompile(`^(?:[Ww]hich|[Ww]hat) (` + properName + `) (\p{Ll}+)\b`)
+
+// lastName is what a question ends with behind a verb: "which closed tickets affect the web client".
+var lastName = regexp.MustCompile(`^(?:which|what) .*\b(\p{L}{3,}(?: (?:by|in|on|for|from|to|with|at))?) the ` +
+	`((?:\p{L}+ ){0,2}\p{L}+)\W*$`)
 
 // placeKind is "in which data centre is A".
 var placeKind = regexp.MustCompile(`(?i)^in (?:which|what) ((?:\p{L}+ )?\p{L}+) (?:is|are|was|were) `)
@@ -251,22 +276,14 @@ func (r *repairer) askPlaceKind() {
 	}
 }
 
-var (
-	// stateCounted is "how many open orders are there".
-	stateCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}{2,}ed|open|broken|hidden|(?:in)?active|` +
-		`(?:un)?available|empty|full|free|urgent|overdue|pending|public|private) \p{Ll}+s (?:are|were) there\W*$`)
-	// stateAsked is "which orders are open", "how many books are in stock".
-	stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) ` +
-		`((?:in|on|for) (?:stock|use|sale|loan|rent)|\p{Ll}{3,})\W*$`)
-)
+// stateAsked is "which orders are open", "how many books are in stock".
+var stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{Ll}+s (?:are|were) ` +
+	`((?:in|on|for) (?:stock|use|sale|loan|rent)|\p{Ll}{3,})\W*$`)
 
 // addState says of the things that are asked for what the question says that they are, where the draft has no word of
 // it: "how many books are available" of Book().count().
 func (r *repairer) addState() {
-	m, root := stateCounted.FindStringSubmatch(r.question), r.root()
-	if m == nil {
-		m = stateAsked.FindStringSubmatch(r.question)
-	}
+	m, root := stateAsked.FindStringSubmatch(r.question), r.root()
 	if m == nil || m[1] == "there" || len(kgtext.NewOpenWords(m[1])) == 0 || kgtext.IsListed(r.plan, root) ||
 		kgtext.SharedWords(m[1], r.describePlan()) > 0 {
 		return
@@ -275,7 +292,7 @@ func (r *repairer) addState() {
 		isInvented := typeOf(c) != "" && c.GetMatch().GetStart().GetVariable() == root && !r.sharesWord(typeOf(c)) &&
 			!kgtext.SameNoun(typeOf(c), kindOf(root))
 		if isInvented {
-			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question says "+m[1])
+			r.editDelete(c, "the question says "+m[1])
 		}
 		return isInvented
 	})
@@ -301,7 +318,7 @@ func (r *repairer) countOwn() {
 		before := kgtext.DescribeClause(c)
 		rank.Variable, rank.GroupBy = rank.GetGroupBy(), owner
 		r.plan.Result.Variable = owner
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question asks which "+m[1])
+		r.editReplace(before, c, "the question asks which "+m[1])
 		return
 	}
 }
@@ -386,15 +403,15 @@ func (r *repairer) countOfNamed() {
 // kindCounted is "how many towns are there".
 var kindCounted = regexp.MustCompile(`^[Hh]ow many (\p{Ll}+s) (?:are|were) there\W*$`)
 
-// countKind counts what is of a kind that the draft takes for a name: "how many musicals are there" of
-// Thing("musical").count().
+// countKind counts or asks for what is of a kind that the draft takes for a name: "how many musicals are there" of
+// Thing("musical").count(), "who are the physicists".
 func (r *repairer) countKind() {
 	result, c := r.plan.GetResult(), r.plan.GetClauses()[0]
 	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 &&
 		(typeOf(c) == "count" || typeOf(c) == "number") {
 		before := kgtext.DescribeClause(c)
 		c.GetMatch().End = entityTerm(kgtext.Singular(m[1])) // Count() of "how many towns are there"
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "these are counted")
+		r.editReplace(before, c, "these are counted")
 		return
 	}
 	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 && typeOf(c) != "" &&
@@ -404,18 +421,24 @@ func (r *repairer) countKind() {
 		return
 	}
 	names := c.GetValues().GetEntities()
-	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT || len(r.plan.GetClauses()) > 1 ||
-		len(names) != 1 {
+	if len(r.plan.GetClauses()) > 1 || len(names) != 1 {
 		return
 	}
 	kind := strings.ToLower(names[0]) // as the question has it, unlike a name: "how many crime books" of Book("Crime")
-	if !strings.HasPrefix(r.lower, "how many "+kind) || !strings.Contains(r.question, kind) {
+	m := membersAsked.FindStringSubmatch(r.question)
+	isMembers := m != nil && kgtext.SameNoun(m[1], kind)
+	counts := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT &&
+		strings.HasPrefix(r.lower, "how many "+kind) && strings.Contains(r.question, kind)
+	if !counts && !isMembers {
 		return
 	}
 	before := kgtext.DescribeClause(c)
 	c.Clause = matchClause(newPattern(result.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question counts a kind")
+	r.editReplace(before, c, "the question asks for a kind")
 }
+
+// membersAsked is "who are the physicists".
+var membersAsked = regexp.MustCompile(`^(?:[Ww]ho|[Ww]hich|[Ww]hat) (?:are|were) the ((?:\p{Ll}+ )?\p{Ll}+s)\W*$`)
 
 // allForm is "in all", which takes two things together.
 var allForm = regexp.MustCompile(`(?i)\b(?:in all|in total|altogether|combined|taken together)\b`)
@@ -463,7 +486,7 @@ func (r *repairer) countTimes() {
 			len(r.plan.GetClauses()) < 2 || r.binds(result.GetVariable(), p) {
 			continue
 		}
-		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question asks how many times")
+		r.editDelete(c, "the question asks how many times")
 		result.Variable = p.GetStart().GetVariable()
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 		return

@@ -37,7 +37,7 @@ func (r *repairer) countMost() {
 		}
 		rank.GroupBy, rank.Variable, rank.Count, rank.Descending = rank.GetVariable(), owner, true, true
 		r.plan.Result.Variable = rank.GetGroupBy()
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question asks what most have")
+		r.editReplace(before, c, "the question asks what most have")
 		return
 	}
 }
@@ -91,7 +91,8 @@ func (r *repairer) readMost() {
 	if m[6] != "" && len(kgtext.NewOpenWords(m[5])) == 0 || m[6] == "" && r.countsFor(things) {
 		return
 	}
-	if saysNothing := lightVerb.MatchString(phrase) || beenIn.MatchString(phrase); looksLikeTime(role) ||
+	saysNothing := lightVerb.MatchString(phrase) || beenIn.MatchString(phrase) || len(kgtext.NewOpenWords(phrase)) == 0
+	if looksLikeTime(role) ||
 		saysNothing && kgtext.IsRole(role) {
 		phrase = role
 	} else if saysNothing {
@@ -122,6 +123,31 @@ func (r *repairer) readCount(things, phrase, most string, said *graphv1.QueryPat
 	r.plan.Result = &graphv1.QueryResult{Variable: of}
 	if r.describePlan() != before {
 		r.editPlan(before, "the question counts "+things)
+	}
+}
+
+// measuredForm are things of which one value says how many there are.
+var measuredForm = regexp.MustCompile(`(?i)^(?:hours|minutes|days|weeks|months|years|miles|points|votes|goals|sales)$`)
+
+// countRanked makes a ranking by things that the question has the most of, done by somebody, one by how many there are:
+// "who reported the most tickets" of Person().most("tickets reported").
+func (r *repairer) countRanked() {
+	m := countedNoun.FindStringSubmatch(r.question)
+	if m == nil || !kgtext.AsksWho(r.question) || measuredForm.MatchString(kgtext.LastWord(m[1])) {
+		return
+	}
+	for _, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		phrase, owner := r.phraseOf(rank.GetVariable()), r.ownerOf(rank.GetVariable())
+		if rank == nil || rank.GetCount() || rank.GetOperator() != 0 || owner == "" ||
+			!kgtext.Mentions(phrase, kgtext.Fold(kgtext.LastWord(m[1]))) ||
+			!slices.ContainsFunc(strings.Fields(phrase), kgtext.IsParticiple) {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		rank.Count, rank.GroupBy = true, owner
+		r.editReplace(before, c, "the question counts "+m[1])
+		return
 	}
 }
 

@@ -31,13 +31,62 @@ func (r *repairer) splitNames() {
 		for _, part := range parts {
 			c := matchClause(newPattern(p.GetStart().GetVariable(), p.GetSteps()[0].GetRelation(),
 				entityTerm(strings.TrimSpace(part))))
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-				"the question names each by itself")
+			r.editReplace(before, c, "the question names each by itself")
 			clauses = append(clauses, c)
 		}
 		r.plan.Clauses = slices.Replace(r.plan.Clauses, i, i+1, clauses...)
 		i += len(clauses) - 1
 	}
+}
+
+// spellNames writes names as the question does that the draft has as one word: AgnesMoreau.
+func (r *repairer) spellNames() {
+	spell := func(name string) (string, bool) {
+		words := splitWords(name)
+		return words, words != name && !strings.Contains(r.question, name) && strings.Contains(r.question, words)
+	}
+	for _, c := range r.plan.GetClauses() {
+		before, isSpelled := kgtext.DescribeClause(c), false
+		for i, name := range c.GetValues().GetEntities() {
+			if words, ok := spell(name); ok {
+				c.GetValues().Entities[i], isSpelled = words, true
+			}
+		}
+		if words, ok := spell(c.GetMatch().GetEnd().GetEntity()); ok {
+			c.GetMatch().End, isSpelled = entityTerm(words), true
+		}
+		if isSpelled {
+			r.editReplace(before, c, "the question spells it so")
+		}
+	}
+}
+
+// numberedThing is a name that ends in a number: "Room 302".
+var numberedThing = regexp.MustCompile(` (\p{Lu}\p{L}+) (\d+)\b`)
+
+// nameNumbers takes the whole name of the question where the draft has its number: of Room(302), and of
+// Patient(room=302).
+func (r *repairer) nameNumbers() {
+	m := numberedThing.FindStringSubmatch(r.question)
+	if m == nil || isDate(m[1]+" "+m[2]) {
+		return
+	}
+	name := m[1] + " " + m[2]
+	r.plan.Clauses = slices.DeleteFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		before := kgtext.DescribeClause(c)
+		v, cond := c.GetValues(), c.GetCondition()
+		fact := factOf(r.plan, cond.GetVariable())
+		switch {
+		case slices.Equal(v.GetEntities(), m[2:]):
+			v.Entities = []string{name}
+			r.editReplace(before, c, "the question names "+name)
+		case cond.GetOperator() == equal && cond.GetValue() == m[2] && fact != nil:
+			fact.End = entityTerm(name)
+			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribePattern(fact), "the question names "+name)
+			return true
+		}
+		return false
+	})
 }
 
 // dropInvented removes facts about names that the question does not have: the model invented them.
@@ -60,26 +109,28 @@ func (r *repairer) dropInvented() {
 		}
 		if v := c.GetCondition(); v.GetOperator() == equal && v.GetValue() != "" &&
 			!strings.Contains(question, kgtext.Fold(v.GetValue())) && r.ranksBy(r.phraseOf(v.GetVariable())) {
-			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
-				"the question asks for the best by it, and has no "+v.GetValue())
+			r.editDelete(c, "the question asks for the best by it, and has no "+v.GetValue())
+			continue
+		} else if r.isEnd(v) {
+			r.editDelete(c, "the question asks for the first or last")
+			r.compared = r.phraseOf(v.GetVariable())
 			continue
 		}
 		if rank := r.rankForBound(c.GetCondition()); rank != nil {
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(c), kgtext.DescribeClause(rank),
+			r.editReplace(kgtext.DescribeClause(c), rank,
 				"the question asks for the best, and has no "+c.GetCondition().GetValue())
 			kept = append(kept, rank)
 			continue
 		}
 		if relation := kgtext.DescribeRelation(c.GetMatch()); name != "" && r.ranksBy(relation) &&
 			kgtext.SameNoun(name, relation) {
-			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "this names nothing")
+			r.editDelete(c, "this names nothing")
 			continue
 		}
 		if name != "" && !isType && !inQuestion(name) {
 			place, word := r.openPlace(), r.adjectiveOf(name)
 			if c.GetMatch() == nil || place == "" && word == "" {
-				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "",
-					"the question does not name "+name)
+				r.editDelete(c, "the question does not name "+name)
 				continue
 			}
 			before, reason := kgtext.DescribeClause(c), "the question says "+word
@@ -88,7 +139,7 @@ func (r *repairer) dropInvented() {
 				c.GetMatch().Steps, word = []*graphv1.RelationStep{{Relation: "in"}}, place
 			}
 			c.GetMatch().End = entityTerm(word)
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), reason)
+			r.editReplace(before, c, reason)
 		}
 		kept = append(kept, c)
 	}
@@ -107,6 +158,13 @@ func (r *repairer) rankForBound(c *graphv1.QueryCondition) *graphv1.QueryClause 
 		return nil
 	}
 	return rankClause(&graphv1.QueryRank{Variable: c.GetVariable(), Descending: isMore})
+}
+
+// isEnd reports whether a condition stands for the first or the last, which the question asks for without a number: who
+// died last of Person(died=1).
+func (r *repairer) isEnd(c *graphv1.QueryCondition) bool {
+	return c.GetOperator() == equal && isNumber(c.GetValue()) && !saysNumber.MatchString(r.question) &&
+		superlative.MatchString(r.question)
 }
 
 // saysNumber is a number in digits or words.
@@ -131,7 +189,7 @@ func (r *repairer) describeFlag(c *graphv1.QueryClause) bool {
 	}
 	before := kgtext.DescribeClause(c)
 	p.Steps, p.End = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase)
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says "+phrase)
+	r.editReplace(before, c, "the question says "+phrase)
 	return true
 }
 
@@ -187,8 +245,7 @@ func (r *repairer) turnVerb() {
 			}
 			before := kgtext.DescribeClause(c)
 			p.Start, p.End = p.GetEnd(), entityTerm(names[0])
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-				"the question asks for what has "+phrase+" "+names[0])
+			r.editReplace(before, c, "the question asks for what has "+phrase+" "+names[0])
 			r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 			return
 		}
@@ -222,7 +279,7 @@ func (r *repairer) nameEvent() {
 			if m := happens.FindStringSubmatch(r.lower[:at]); m != nil {
 				before := kgtext.DescribeClause(kind) + "; " + kgtext.DescribeClause(c)
 				p.Steps = []*graphv1.RelationStep{{Relation: m[1]}}
-				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says "+m[1])
+				r.editReplace(before, c, "the question says "+m[1])
 				r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 			}
 			return
@@ -254,8 +311,7 @@ func (r *repairer) takeVerb() {
 			if o.GetStart().GetVariable() == p.GetStart().GetVariable() && kgtext.DescribeRelation(o) == was {
 				before := kgtext.DescribeClause(other)
 				o.Steps = []*graphv1.RelationStep{{Relation: asked}}
-				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(other),
-					"the question says "+asked)
+				r.editReplace(before, other, "the question says "+asked)
 			}
 		}
 		return
@@ -304,7 +360,7 @@ func (r *repairer) nameManager() {
 		if p := c.GetMatch(); reports.MatchString(kgtext.DescribeRelation(p)) {
 			before := kgtext.DescribeClause(c)
 			p.Steps = []*graphv1.RelationStep{{Relation: "manager"}}
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "one reports to a manager")
+			r.editReplace(before, c, "one reports to a manager")
 		}
 	}
 }
@@ -343,8 +399,7 @@ func (r *repairer) askOfNamed() {
 			p.End = variableTerm(r.newVariable(p.GetSteps()[0].GetRelation()))
 		}
 		result.Variable = p.GetEnd().GetVariable()
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-			"the answer is not what the question names")
+		r.editReplace(before, c, "the answer is not what the question names")
 		return
 	}
 	// The kind of the named thing is what is asked for: Director("A").
@@ -449,8 +504,7 @@ func (r *repairer) excludeNegated() {
 	}
 	before := r.plan.GetClauses()[last]
 	after := excludeClause(before.GetMatch())
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, kgtext.DescribeClause(before), kgtext.DescribeClause(after),
-		"the question says "+r.question[at[0]:at[1]])
+	r.editReplace(kgtext.DescribeClause(before), after, "the question says "+r.question[at[0]:at[1]])
 	r.plan.Clauses[last] = after
 }
 
@@ -481,7 +535,7 @@ func (r *repairer) dropContradicted() {
 			"but not") {
 			return false
 		}
-		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question excludes "+name)
+		r.editDelete(c, "the question excludes "+name)
 		return true
 	})
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -51,40 +52,100 @@ func (r *repairer) followOwner() {
 	}
 }
 
-// describedForm is "who maintains the machine that A operates".
-var describedForm = regexp.MustCompile(`(?i)^(.*?\bthe \pL+) (?:that|which|who) (.+)$`)
-
-// swapRoles swaps the relations of a thing that the question describes by a name, if the clause about the name says the
-// one that is asked for, and what precedes it the other: of "who maintains the machine that A operates", A operates.
-func (r *repairer) swapRoles() {
-	form, result := describedForm.FindStringSubmatch(r.question), r.plan.GetResult().GetVariable()
-	if form == nil {
-		return
-	}
-	var named, asked *graphv1.QueryPattern
-	for _, c := range r.plan.GetClauses() {
-		switch p := c.GetMatch(); {
-		case p == nil || len(p.GetSteps()) != 1:
-			return
-		case p.GetSteps()[0].GetRelation() == TypeRelation:
-		case kgtext.Mentions(form[2], p.GetEnd().GetEntity()) && named == nil:
-			named = p
-		case asked == nil && p.GetEnd().GetVariable() != "" && p.GetEnd().GetVariable() == result:
-			asked = p
-		default:
-			return
+// described are questions for something of a thing that they describe by a name: "where is the maker of A based", "who
+// leads the component that A affects", "who directs the museum that has A", "which license does the package that A
+// depends on have".
+var described = func() (forms []*regexp.Regexp) {
+	kind, be, do := `(?P<kind>\p{Ll}+)`, `(?:is|are|was|were)`, `(?:does|did|do)`
+	of := kind + ` of (?:the )?(?P<name>` + properName + `)`
+	that := kind + ` (?:that|which|who|where|in which|on which) (?:(?:the )?(?P<name>` + properName +
+		`) (?P<done>\p{Ll}+(?: \p{Ll}{2,4})?)|(?P<does>\p{Ll}+(?: \p{Ll}{2,4})?) (?:the )?(?P<object>` +
+		properName + `))`
+	for _, thing := range []string{of, that} {
+		for _, form := range []string{
+			`^[Ww]here ` + be + ` the ` + thing + ` (?P<where>\p{Ll}+)\W*$`,
+			`^(?:[Ww]hat|[Ww]hom?) ` + do + ` the ` + thing + ` (?P<asked>\p{Ll}+)\W*$`,
+			`^(?:[Ww]hich|[Ww]hat) (?P<asked>\p{Ll}+) ` + do + ` the ` + thing + ` \p{Ll}+\W*$`,
+			`^[Ww]hat ` + be + ` the (?P<asked>(?:\p{Ll}+ )?\p{Ll}+) of the ` + thing + `\W*$`,
+			`^[Ww]ho (?P<asked>\p{Ll}{3,}) the ` + thing + `\W*$`,
+		} {
+			forms = append(forms, regexp.MustCompile(form))
 		}
 	}
-	if named == nil || asked == nil || named.GetStart().GetVariable() != asked.GetStart().GetVariable() {
+	return forms
+}()
+
+// findDescribed returns the parts of a question that describes a thing, by the names of the groups of described; nil if
+// it describes none.
+func (r *repairer) findDescribed() map[string]string {
+	for _, form := range described {
+		m := form.FindStringSubmatch(r.question)
+		if m == nil {
+			continue
+		}
+		parts := map[string]string{}
+		for i, name := range form.SubexpNames() {
+			parts[name] = cmp.Or(m[i], parts[name])
+		}
+		if beForm.MatchString(parts["asked"]) || placeOfName.MatchString(parts["kind"]) {
+			return nil
+		}
+		return parts
+	}
+	return nil
+}
+
+// readDescribed reads a question for something of a thing that it describes by a name, where the draft takes the parts
+// for each other or lacks one: of "who leads the component that A affects" Component("A").get("lead").
+func (r *repairer) readDescribed() {
+	parts := r.findDescribed()
+	if parts == nil || r.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return
 	}
-	isSwapped := func(p *graphv1.QueryPattern, there, not string) bool {
+	asked, name := parts["asked"], cmp.Or(parts["name"], parts["object"])
+	tie := cmp.Or(parts["does"], parts["done"], parts["kind"])
+	if where := parts["where"]; where != "" {
+		asked = cmp.Or(placesOf[where], where)
+	}
+	if r.asksOfDescribed(name, tie, asked) {
+		return
+	}
+	before, b := r.describePlan(), newBuilder()
+	thing, owner := b.variable(parts["kind"]), b.variable("owner")
+	b.add(valuesClause(owner, []string{clean(name)}))
+	if parts["does"] != "" {
+		b.pattern(thing, tie, variableTerm(owner), false)
+	} else {
+		b.pattern(owner, tie, variableTerm(thing), false)
+	}
+	if tie != parts["kind"] {
+		b.add(matchClause(newPattern(thing, TypeRelation, entityTerm(parts["kind"]))))
+	}
+	r.plan.Result = &graphv1.QueryResult{Variable: b.attribute(thing, asked)}
+	r.plan.Clauses = b.plan.GetClauses()
+	r.editPlan(before, "the question asks for something of the "+parts["kind"])
+}
+
+// placesOf is what things have that are somewhere.
+var placesOf = map[string]string{"based": "headquarters", "headquartered": "headquarters", "located": "location",
+	"situated": "location", "born": "place of birth", "buried": "place of burial"}
+
+// asksOfDescribed reports whether the plan leads from a name by what ties a thing to it, and from there by what is
+// asked.
+func (r *repairer) asksOfDescribed(name, tie, asked string) bool {
+	isTied, isAsked := false, false
+	for _, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
 		phrase := kgtext.DescribeRelation(p)
-		return kgtext.SharesWord(phrase, there) && !kgtext.SharesWord(phrase, not)
+		isNamed := p.GetEnd().GetEntity() != "" || kgtext.IsListed(r.plan, p.GetStart().GetVariable()) ||
+			kgtext.IsListed(r.plan, p.GetEnd().GetVariable())
+		switch {
+		case p == nil || phrase == TypeRelation:
+		case p.GetEnd().GetVariable() == r.plan.GetResult().GetVariable() && !isNamed:
+			isAsked = !kgtext.SharesWord(phrase, tie) || kgtext.SharesWord(phrase, asked)
+		case isNamed:
+			isTied = !kgtext.SharesWord(phrase, asked) || kgtext.SharesWord(phrase, tie)
+		}
 	}
-	if isSwapped(named, form[1], form[2]) && isSwapped(asked, form[2], form[1]) {
-		before := r.describePlan()
-		named.Steps, asked.Steps = asked.GetSteps(), named.GetSteps()
-		r.editPlan(before, "the clause about "+named.GetEnd().GetEntity()+" says the other relation")
-	}
+	return isTied && isAsked
 }

@@ -38,8 +38,7 @@ func (r *repairer) placeNamed() {
 			clauses = []*graphv1.QueryClause{matchClause(newPattern(v, TypeRelation, entityTerm(kind))), placed}
 		}
 		r.plan.Clauses = slices.Replace(r.plan.Clauses, i, i+1, clauses...)
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(placed),
-			"the question asks for the best of several")
+		r.editReplace(before, placed, "the question asks for the best of several")
 		return
 	}
 }
@@ -82,7 +81,7 @@ func (r *repairer) placeKinds() {
 		before := kgtext.DescribeClause(c)
 		p.End = entityTerm(name)
 		p.Steps = []*graphv1.RelationStep{{Relation: "in"}}
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the question says in "+name)
+		r.editReplace(before, c, "the question says in "+name)
 	}
 }
 
@@ -100,8 +99,7 @@ func (r *repairer) joinQualified() {
 			if strings.Contains(r.lower, strings.ToLower(whole)) && !strings.Contains(r.lower, " or ") &&
 				!strings.Contains(r.lower, strings.ToLower(whole)+",") {
 				c.GetValues().Entities = []string{names[0] + " " + names[1]}
-				r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
-					"the second says where the first is")
+				r.editReplace(before, c, "the second says where the first is")
 				break
 			}
 		}
@@ -234,8 +232,7 @@ func (r *repairer) skipInvented() {
 		r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
 			return c == kind || c == fact
 		})
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(onto),
-			"the question does not say what stands between")
+		r.editReplace(before, onto, "the question does not say what stands between")
 		return
 	}
 }

@@ -35,11 +35,37 @@ func (r *repairer) reuseCounted() {
 		}
 		before := kgtext.DescribeClause(c)
 		rank.Variable = known
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "the plan has these already")
+		r.editReplace(before, c, "the plan has these already")
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
 		return
 	}
 }
+
+// byAdjective is "which hatchback is the most powerful", "the oldest child".
+var byAdjective = regexp.MustCompile(`\bthe (?:most (\p{L}+(?:ful|ive|ous|[ai]ble|[ae]nt|ic|ed))|(\p{L}{2,}est))\b`)
+
+// rankByValue ranks by the attribute whose most frequent value the draft takes, where the question asks for the thing
+// with the most of it: "which hatchback is the most powerful" of Hatchback().most_common("power").
+func (r *repairer) rankByValue() {
+	m, result := byAdjective.FindStringSubmatch(r.lower), r.plan.GetResult()
+	for _, c := range r.plan.GetClauses() {
+		rank := c.GetRank()
+		if m == nil || !rank.GetCount() || rank.GetGroupBy() != result.GetVariable() ||
+			r.ownerOf(rank.GetGroupBy()) != rank.GetVariable() || oftenForm.MatchString(m[1]+m[2]) ||
+			r.sharesWord(r.phraseOf(rank.GetGroupBy())) && m[1] == "" {
+			continue
+		}
+		before := kgtext.DescribeClause(c)
+		result.Variable = rank.GetVariable()
+		rank.Variable, rank.GroupBy, rank.Count = rank.GetGroupBy(), "", false
+		rank.Descending = m[2] == "" || isMost(m[2])
+		r.editReplace(before, c, "the question says "+m[0])
+		return
+	}
+}
+
+// oftenForm are words that ask for what is most frequent.
+var oftenForm = regexp.MustCompile(`^(?:common|commonly|frequent|frequently|often|popular|used|widespread|\p{L}+ed)$`)
 
 // bestOf is "who directed the earliest film …": what is asked of the best.
 var bestOf = regexp.MustCompile(
@@ -130,7 +156,7 @@ func (r *repairer) dropUnasked() {
 		if p.GetEnd().GetVariable() != rank.GetVariable() {
 			continue
 		}
-		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", "the question asks for no best")
+		r.editDelete(c, "the question asks for no best")
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, i-1, i+1)
 		return
 	}

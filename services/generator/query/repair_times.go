@@ -31,7 +31,7 @@ func (r *repairer) turnTime() {
 		}
 		if (cond.GetOperator() == less || cond.GetOperator() == greater) && cond.GetOperator() != want {
 			cond.Operator = want
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c), "by the words of the question")
+			r.editReplace(before, c, "by the words of the question")
 		}
 	}
 }
@@ -52,6 +52,27 @@ func (r *repairer) askWhen() {
 	before := kgtext.DescribeResult(result)
 	result.Variable = rank.GetVariable()
 	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the question asks when")
+}
+
+// tenureAsked is "who has been with the company the longest".
+var tenureAsked = regexp.MustCompile(`^[Ww]ho has (?:been|worked|played|served) (?:with|in|at|for|on) (?:the )?` +
+	`((?:\p{L}+ ){1,3})(?:for )?the longest\W*$`)
+
+// readTenure reads who has been somewhere the longest as who joined first.
+func (r *repairer) readTenure() {
+	m := tenureAsked.FindStringSubmatch(r.question)
+	if m == nil {
+		return
+	}
+	before, b := r.describePlan(), newBuilder()
+	v := b.variable("person")
+	b.pattern(v, TypeRelation, entityTerm("person"), false)
+	if place := strings.TrimSpace(m[1]); place != strings.ToLower(place) {
+		b.pattern(v, "in", entityTerm(place), false)
+	}
+	b.rank(v, "joined", false)
+	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), &graphv1.QueryResult{Variable: v}
+	r.editPlan(before, "the question asks who joined first")
 }
 
 // period is a bound that the question sets, and where in it.
@@ -113,12 +134,29 @@ func (r *repairer) findPeriod() (period, bool) {
 	return period{}, false
 }
 
+// openDecade makes a condition of a fact whose end is a decade: born_in="1930s".
+func (r *repairer) openDecade() {
+	for i, c := range r.plan.GetClauses() {
+		p := c.GetMatch()
+		value := p.GetEnd().GetEntity()
+		if !decadeForm.MatchString(value) || p.GetStart().GetVariable() == "" {
+			continue
+		}
+		phrase := strings.TrimSuffix(strings.TrimSuffix(kgtext.DescribeRelation(p), " in"), " during")
+		v := r.newVariable(phrase)
+		p.Steps, p.End = []*graphv1.RelationStep{{Relation: phrase}}, variableTerm(v)
+		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i+1, conditionClause(v, equal, value))
+		return
+	}
+}
+
 // addPeriods sets the conditions on the time that the question bounds.
 func (r *repairer) addPeriods() {
 	p, ok := r.findPeriod()
 	if !ok {
 		return
 	}
+	r.openDecade()
 	// A condition of the draft on one of these values, or on any year, is on the right attribute.
 	variable, at := "", -1
 	for i := len(r.plan.GetClauses()) - 1; i >= 0; i-- {
@@ -134,8 +172,7 @@ func (r *repairer) addPeriods() {
 			if len(p.ends) == 1 && c.GetOperator() == p.ends[0].operator && c.GetValue() == p.ends[0].value {
 				return // as the question says
 			}
-			r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(r.plan.GetClauses()[i]), "",
-				"the question says "+p.text)
+			r.editDelete(r.plan.GetClauses()[i], "the question says "+p.text)
 			r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 		}
 	}

@@ -191,8 +191,10 @@ func setOutcome(r, from *orchestratorv1.Run) {
 	r.AnswerProbability = from.AnswerProbability
 }
 
-// takePlan answers as a plan does, for a reason that is added to that of the choice.
+// takePlan answers as a plan does, for a reason that is added to that of the choice. What facts gave stays the
+// alternative.
 func takePlan(q *question.Question, planned *orchestratorv1.Run, reason string) {
+	q.SetAlternative(q.Snapshot())
 	q.Update(func(r *orchestratorv1.Run) {
 		setOutcome(r, planned)
 		r.Choice = &orchestratorv1.Choice{Method: Query{}.Info().GetName(), Reason: r.GetChoice().GetReason() + reason}

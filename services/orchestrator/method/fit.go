@@ -24,11 +24,14 @@ const leastFit = 0.7
 func (s Stages) JudgeFit(ctx context.Context, q *question.Question, answer *orchestratorv1.Answer) (fits bool,
 	err error) {
 	isJoined := func(t *graphv1.Triple) bool { return strings.Contains(t.GetRelation(), kgtext.Joint) }
-	if IsRanked(q.Snapshot()) || slices.ContainsFunc(answer.GetEvidence(), isJoined) {
+	if IsRanked(q.Snapshot()) || IsRanked(q.Alternative()) || slices.ContainsFunc(answer.GetEvidence(), isJoined) {
 		return true, nil
 	}
 	candidate := &graphv1.CandidateAnswer{Answer: answer.GetAnswer()}
 	for _, t := range answer.GetEvidence() {
+		if kgtext.IsType(t.GetRelation()) && len(answer.GetEvidence()) > 1 {
+			continue // of what a plan looks up
+		}
 		candidate.Paths = append(candidate.Paths, kgtext.PathTo(t, answer.GetAnswer()))
 	}
 	fits = true

@@ -138,6 +138,9 @@ func (e *explorer) probe(c *Candidate, anchors []store.EntityID, target map[stor
 		}
 		if joins {
 			joined++
+			if len(anchors) <= linked {
+				c.Anchors = append(c.Anchors, limited[a])
+			}
 		}
 	}
 	mediators := e.classifyEnds(c)

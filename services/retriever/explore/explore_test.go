@@ -712,3 +712,75 @@ func TestWhatHasTheOccupationOfAKindIsMeant(t *testing.T) {
 		}
 	}
 }
+
+func TestAWordBeforeAKindTellsItsThingsApart(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Nova", "type", "car"}, [3]string{"Nova", "fuel", "electric"},
+		[3]string{"Duna", "type", "car"}, [3]string{"Duna", "fuel", "petrol"}, [3]string{"Lind", "type", "maker"},
+		[3]string{"Nova", "maker", "Lind"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("car")), match(variable("x"), "type", entity("electric car"))}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which electric cars are there?",
+		plan, nil)
+	if err != nil || show(g, patterns[1]) != "fuel" || !patterns[1].Candidates[0].TypeMatch {
+		t.Errorf("%+v, %v", patterns, err)
+	}
+}
+
+func TestWomenAreOfASex(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Mara Vell", "type", "person"}, [3]string{"Mara Vell", "sex", "female"},
+		[3]string{"Per Holm", "type", "person"}, [3]string{"Per Holm", "sex", "male"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("woman"))}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which women are there?", plan, nil)
+	if err != nil || show(g, patterns[0]) != "sex" {
+		t.Errorf("%+v, %v", patterns, err)
+	}
+}
+
+func TestAKindThatIsANumberIsTheRelationToIt(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Ward A", "type", "ward"}, [3]string{"Ward A", "beds", "12"},
+		[3]string{"Ward B", "type", "ward"}, [3]string{"Ward B", "beds", "30"}, [3]string{"Ida", "type", "nurse"},
+		[3]string{"Ida", "shift", "night"})
+	for kind, want := range map[string]int{"bed": 1, "shift": 0} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(variable("x"), "type", entity(kind))},
+			Result: &graphv1.QueryResult{Variable: "x", Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "How many "+kind+"s are there?",
+			plan, nil)
+		if err != nil || len(patterns[0].Elsewhere) != want {
+			t.Errorf("%s: %+v, %v", kind, patterns, err)
+		}
+	}
+}
+
+func TestAKindWithTheArticleIsTheThingOfThatName(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"choir", "type", "club"}, [3]string{"choir", "day", "Monday"},
+		[3]string{"Ida", "type", "student"}, [3]string{"Ida", "member of", "choir"})
+	for question, want := range map[string]bool{"Who is in the choir?": true, "Which choir is it?": false} {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y"}, Clauses: []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("choir")), match(variable("x"), "members", variable("y"))}}
+		terms, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, question, plan, nil)
+		if err != nil || terms[0].OfKind != want || want && show(g, patterns[1]) != "^member of" {
+			t.Errorf("%s: %+v, %q, %v", question, terms, show(g, patterns[1]), err)
+		}
+	}
+}
+
+func TestARelationToDatesIsATimeWhateverItIsCalled(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Ida", "type", "nurse"}, [3]string{"Ida", "joined", "2015-04-01"},
+		[3]string{"Ida", "born", "1990-02-14"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("nurse")), match(variable("x"), "joined", variable("n")),
+		{Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "n",
+			Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
+			Operand:  &graphv1.QueryCondition_Value{Value: "2010"}}}}}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which nurses joined after 2010?",
+		plan, nil)
+	if err != nil || show(g, patterns[1]) != "joined" {
+		t.Errorf("%+v, %v", patterns, err)
+	}
+}

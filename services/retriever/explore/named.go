@@ -27,6 +27,9 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 		for words.Take(t.Name) > 0 {
 			continue // a name may stand there more than once
 		}
+		if len(t.Links) > 0 && !e.isType(t.Name) {
+			words.Take(e.snap.EntityName(t.Links[0].Entity)) // of "302" in the draft the Room 302
+		}
 	}
 	claimed := map[string]bool{}
 	for i, c := range e.plan.GetClauses() {

@@ -116,13 +116,18 @@ func (e *explorer) linkObject(term *Term) error {
 	return nil
 }
 
-// linkAdjective links what tells a kind apart by the words before its noun: the genre Horror of a horror film.
+// linkAdjective links what tells a kind apart by the words before its noun, the genre Horror of a horror film, and
+// women with their sex.
 func (e *explorer) linkAdjective(term *Term) error {
 	noun := strings.LastIndex(term.Name, " ")
+	word := store.Fold(term.Name[:max(0, noun)])
 	if noun < 0 {
+		word = string(kgtext.SexOf(term.Name))
+	}
+	if word == "" {
 		return nil
 	}
-	found, err := e.snap.Match(e.ctx, store.Fold(term.Name[:noun]))
+	found, err := e.snap.Match(e.ctx, word)
 	for _, id := range sample(found, linked) {
 		term.Links = append(term.Links, link.Link{Entity: id, Mention: term.Name, Match: link.Alias, Score: 1})
 	}

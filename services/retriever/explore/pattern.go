@@ -79,7 +79,8 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 		candidates, err := e.around(o.start, o.end, o.phrase, false, nil)
 		if err != nil || o.end == nil || o.isType() {
 			for i := range candidates { // few of them may be alliums
-				candidates[i].TypeMatch = candidates[i].TypeMatch || candidates[i].Joins && e.isCell(o)
+				candidates[i].TypeMatch = candidates[i].TypeMatch ||
+					candidates[i].Joins && (e.isCell(o) || e.isModified(o))
 			}
 			return candidates, err
 		}
@@ -170,7 +171,7 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		c := &candidates[i]
 		c.Trust = trust
 		isTime := kgtext.IsTime(e.snap.RelationName(c.Steps[len(c.Steps)-1].Relation))
-		c.Time = isTime && (kgtext.IsTime(o.phrase) || byYear)
+		c.Time = (isTime || c.Words == 1 && e.endsInDates(*c)) && (kgtext.IsTime(o.phrase) || byYear)
 		c.OtherTime = isTime && !kgtext.IsTime(o.phrase) && !kgtext.AsksTime(e.question)
 		c.TypeMiss = c.TypeMiss || isOther(*c)
 		c.misfit = misfit(*c)
@@ -196,6 +197,17 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	e.preferVoice(o, candidates)
 	err = e.preferNearest(o.phrase, candidates)
 	return candidates[:min(len(candidates), maxCandidates)], err
+}
+
+// endsInDates reports whether the first end of a candidate is a date, whatever its relation is called: when somebody
+// joined.
+func (e *explorer) endsInDates(c Candidate) bool {
+	if len(c.ends) == 0 {
+		return false
+	}
+	name := e.snap.EntityName(c.ends[0])
+	_, isDate := kgtext.ParseDate(name)
+	return isDate && len(name) > len("2006")
 }
 
 // isAsked reports whether what a pattern leads to from its known end, its start if none is known, is the answer.
@@ -246,21 +258,26 @@ func (e *explorer) stepsOf(c Candidate) []*graphv1.RelationStep {
 func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 	asksWho, asksPlace := kgtext.AsksWho(e.question) && e.isAsked(o), kgtext.AsksPlace(e.question) && e.isAsked(o)
 	asksFormer, kin := kgtext.SaysFormer(e.question), kgtext.Kin(o.phrase, false)
-	counts := slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-		rank := c.GetRank()
-		return rank.GetCount() && rank.GetVariable() == o.pattern.GetEnd().GetVariable()
-	})
+	end, result := o.pattern.GetEnd().GetVariable(), e.plan.GetResult()
+	counts := end != "" && end == result.GetVariable() &&
+		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT ||
+		slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			rank := c.GetRank()
+			return rank.GetCount() && rank.GetVariable() == end
+		})
 	isThing := o.start == nil && o.end != nil && // what has a salary is no number
 		kgtext.HasValue(e.plan, o.pattern.GetStart().GetVariable(), e.valued)
 	return func(c Candidate) float32 {
 		name := e.lastName(c)
 		switch {
-		case (counts || e.valued[o.pattern.GetEnd().GetVariable()]) && identifierForm.MatchString(kgtext.Fold(name)),
+		case c.Words < 1 && (counts || e.valued[end]) && identifierForm.MatchString(kgtext.Fold(name)),
 			(asksWho || isThing) && c.Comparable > 0.5,
-			asksPlace && (kgtext.IsTime(name) || timeForm.MatchString(name)),
+			asksPlace && !kgtext.IsPlace(name) && (kgtext.IsTime(name) || timeForm.MatchString(name)),
 			counts && kgtext.MeasuresOther(o.phrase, name),
 			kgtext.FindOtherLead(e.question, name) != "":
 			return 1
+		case c.Words < 1 && !c.TypeMatch && e.leadsBack(o, c):
+			return 0.3
 		case asksFormer != kgtext.SaysFormer(name):
 			return 0.3
 		case hasDigit(kgtext.WithoutUnit(name)) && !hasDigit(e.question):
@@ -272,6 +289,16 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 		}
 		return 0
 	}
+}
+
+// leadsBack reports whether a candidate is the way back of the pattern that leads to its start: from a tutor to whom
+// else they tutor.
+func (e *explorer) leadsBack(o open, c Candidate) bool {
+	v := o.pattern.GetStart().GetVariable()
+	return v != "" && len(c.Steps) == 1 && c.Steps[0].Inverse && slices.ContainsFunc(e.patterns, func(p Pattern) bool {
+		return e.plan.GetClauses()[p.Clause].GetMatch().GetEnd().GetVariable() == v && len(p.Candidates) > 0 &&
+			slices.Equal(p.Candidates[0].Steps, invert(c.Steps))
+	})
 }
 
 // identifierForm is a relation to what identifies and measures nothing.
@@ -331,8 +358,10 @@ func (e *explorer) lookElsewhere(o open, found bool) (elsewhere []Candidate, err
 		elsewhere = []Candidate{column}
 	case e.isUniform && o.start == nil:
 		elsewhere = e.findRows(o)
+	case o.start == nil && o.end == nil:
+		elsewhere, err = e.findNumbers(o.pattern.GetEnd().GetEntity())
 	}
-	if len(elsewhere) > 0 && o.start == nil && (isColumn || !e.isPredicate(o)) {
+	if err == nil && len(elsewhere) > 0 && o.start == nil && (isColumn || !e.isPredicate(o)) {
 		e.domains[o.pattern.GetStart().GetVariable()], err = e.subjects(elsewhere[0].Steps[0])
 	}
 	return elsewhere, err

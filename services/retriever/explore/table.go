@@ -133,6 +133,14 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 	return Candidate{}, false
 }
 
+// isModified reports whether a clause says what its start is by the word before a noun: the fuel of an electric car.
+func (e *explorer) isModified(o open) bool {
+	kind := store.Fold(o.pattern.GetEnd().GetEntity())
+	return slices.ContainsFunc(o.end, func(id store.EntityID) bool {
+		return strings.HasPrefix(kind, store.Fold(e.snap.EntityName(id))+" ")
+	})
+}
+
 // isCell reports whether a clause says what its start is by what a cell of a table says and the name of no column: the
 // alliums are the plants of that family.
 func (e *explorer) isCell(o open) bool {
@@ -227,3 +235,23 @@ func (e *explorer) boundsYear(variable string) bool {
 }
 
 var boundedYear = regexp.MustCompile(`(?i)\b(?:after|before|since|until|by|during|in) (?:the year )?(?:1\d|20)\d{2}\b`)
+
+// findNumbers returns the relation to numbers that has the name of a kind of which nothing is: the beds of a graph that
+// says how many beds each ward has.
+func (e *explorer) findNumbers(kind string) ([]Candidate, error) {
+	for _, r := range e.lookUp(kind, kind+"s") {
+		s := walk.Step{Relation: r}
+		things, err := e.subjects(s)
+		if err != nil {
+			return nil, err
+		}
+		c := Candidate{Steps: []walk.Step{s}, Words: 1, Coverage: 1, Triples: e.snap.RelationTriples(r)}
+		if _, err := e.probe(&c, sample(things, sampled), nil, kind); err != nil || c.Comparable >= mostlyNumbers {
+			return []Candidate{c}, err
+		}
+	}
+	return nil, nil
+}
+
+// mostlyNumbers is the share of numbers from which on a relation leads to numbers.
+const mostlyNumbers = 0.8

@@ -93,6 +93,15 @@ func (e *explorer) link(topics []store.EntityID) error {
 		}
 		e.addParts(&term)
 		fuzzyOnly := !slices.ContainsFunc(term.Links, named)
+		if !fuzzyOnly && e.isType(name) && e.isSmall() && e.isDefinite(name) {
+			isNone, err := e.lacksClass(term)
+			if err != nil {
+				return err
+			}
+			if isNone {
+				e.ofName[name], term.OfKind = []store.EntityID{term.Links[0].Entity}, true
+			}
+		}
 		if fuzzyOnly && e.isType(name) {
 			ofName, err := e.findOfName(term)
 			if err != nil {
@@ -142,7 +151,7 @@ const surelyNamed = 0.5
 
 // addNamed adds what has the linked entity as its name: "springfield" names several cities.
 func (e *explorer) addNamed(term *Term) error {
-	relations := e.lookUp("name", "label", "alias", "also known as", "short name")
+	relations := append(e.lookUp("name", "label", "alias", "also known as", "short name"), e.codes()...)
 	if len(relations) == 0 || len(term.Links) == 0 {
 		return nil
 	}
@@ -169,6 +178,16 @@ func (e *explorer) addNamed(term *Term) error {
 		}
 	}
 	return nil
+}
+
+// codes returns the relations of a table to what its rows are called by beside their names: ticket code.
+func (e *explorer) codes() (relations []store.RelationID) {
+	for r := range e.snap.Info().Relations {
+		if id := store.RelationID(r); e.isSmall() && strings.HasSuffix(e.snap.RelationName(id), " code") {
+			relations = append(relations, id)
+		}
+	}
+	return relations
 }
 
 // preferClasses leaves out what is an instance of something and no kind, if the name may mean one: of an agency the
@@ -271,6 +290,22 @@ func (e *explorer) findQualified(kind string) (links []link.Link, err error) {
 		}
 	}
 	return links, nil
+}
+
+// isDefinite reports whether the question has a kind as the name of one thing: "who is in the choir".
+func (e *explorer) isDefinite(kind string) bool {
+	return strings.Contains(string(kgtext.FoldWords(e.question)), " the "+store.Fold(kind)+" ")
+}
+
+// lacksClass reports whether a name is that of a thing that the graph says something of, and of nothing that it is one.
+func (e *explorer) lacksClass(term Term) (bool, error) {
+	l := term.Links[0]
+	if l.Match == link.Fuzzy || store.Fold(e.snap.EntityName(l.Entity)) != store.Fold(term.Name) ||
+		e.areCells([]store.EntityID{l.Entity}) {
+		return false, nil
+	}
+	classes, err := e.findClasses([]store.EntityID{l.Entity})
+	return len(classes) == 0, err
 }
 
 // maxOfName is the number of things that a plan may list in place of their kind.
@@ -393,8 +428,9 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 	return c
 }
 
-// genres and occupations are names of relations to sorts of works and of people.
+// genres, occupations and sexes are names of relations to sorts of works and of people.
 var (
+	sexes       = kgtext.Spell("sex", "gender", "sex or gender")
 	genres      = kgtext.Spell("genre", "has genre")
 	occupations = kgtext.Spell("occupation", "profession", "job title", "job", "role", "position")
 )
@@ -402,7 +438,7 @@ var (
 // findTypes finds the relations that say what a thing is, what a work is, or what somebody does.
 func (e *explorer) findTypes() {
 	e.types = e.lookUp(kgtext.TypeRelations()...)
-	e.sorts = [][]store.RelationID{e.lookUp(genres...), e.lookUp(occupations...)}
+	e.sorts = [][]store.RelationID{e.lookUp(genres...), e.lookUp(occupations...), e.lookUp(sexes...)}
 }
 
 // lookUp returns the relations of the knowledge graph that have one of some names.

@@ -31,7 +31,7 @@ var (
 // hears reports whether the plan has a clause for each operation that the question has a word for. A
 // plan without one is valid and means something else.
 func (x *alignment) hears() bool {
-	var ranks, ranksValues, excludes, compares, limits bool
+	var ranks, ranksValues, adds, excludes, compares, limits bool
 	for _, c := range x.plan.GetClauses() {
 		ranks = ranks || c.GetRank() != nil
 		compares = compares || c.GetCondition() != nil || c.GetRank().GetOperator() != 0
@@ -41,8 +41,9 @@ func (x *alignment) hears() bool {
 		excludes = excludes || c.GetExclude() != nil ||
 			c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL ||
 			c.GetCondition().GetValue() == "0"
-		for _, s := range c.GetMatch().GetSteps() { // "highest point" may be a relation
+		for _, s := range c.GetMatch().GetSteps() { // "highest point" and "average mark" may be relations
 			ranks = ranks || asksBest.MatchString(s.GetRelation())
+			adds = adds || asksAll.MatchString(kgtext.SplitIdentifiers(s.GetRelation()))
 		}
 	}
 	function := x.plan.GetResult().GetFunction()
@@ -65,7 +66,7 @@ func (x *alignment) hears() bool {
 		return false
 	case !excludes && asksNot.MatchString(x.question):
 		return false
-	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAll.MatchString(x.question):
+	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && !adds && asksAll.MatchString(x.question):
 		return false
 	case function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED && asksAmount.MatchString(x.question):
 		bound := x.ends[x.plan.GetResult().GetVariable()]

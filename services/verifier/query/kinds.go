@@ -58,12 +58,16 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		return ""
 	}
 	if len(links) == 0 || len(found.GetCandidates()) == 0 {
+		if x.hasNarrower(p.GetStart().GetVariable(), name) {
+			return drop("another clause says which", true)
+		}
 		isNoun := func(relation string) bool { return kgtext.IsNounOf(name, relation) } // a manager by "manager"
 		asksWho := strings.HasPrefix(strings.ToLower(x.question), "who ") && !holdsWords(x.question, name)
 		return drop(fmt.Sprintf("the knowledge graph does not say what is a %s", name),
 			(implied || isAnything(name) || asksWho || x.namesSay(p.GetStart().GetVariable(), name) ||
 				x.isEndOf(p.GetStart().GetVariable(), isNoun) ||
-				len(links) == 0 && x.isEndOf(p.GetStart().GetVariable(), kgtext.IsPlace)) && !x.tellsApart(name))
+				len(links) == 0 && x.isEndOf(p.GetStart().GetVariable(), kgtext.IsPlace)) &&
+				!x.tellsApart(p.GetStart().GetVariable(), name))
 	}
 	best := found.GetCandidates()[0]
 	boundElsewhere := x.bindsElsewhere(at, p.GetStart().GetVariable())
@@ -127,6 +131,19 @@ func (x *alignment) hasKind(variable string, of ...string) bool {
 	return false
 }
 
+// hasNarrower reports whether another clause that the knowledge graph confirms says a kind of a variable with a word
+// before it: electric car beside car.
+func (x *alignment) hasNarrower(variable, kind string) bool {
+	for i, c := range x.draft.GetClauses() {
+		p := c.GetMatch()
+		if p.GetStart().GetVariable() == variable && kgtext.DescribeRelation(p) == typeRelation &&
+			strings.HasSuffix(p.GetEnd().GetEntity(), " "+kind) && len(x.patterns[i].GetCandidates()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // isEndOf reports whether a variable is what a relation of some sort leads to, such as where something is: a place of
 // any kind.
 func (x *alignment) isEndOf(variable string, isSort func(relation string) bool) bool {
@@ -163,12 +180,17 @@ func (x *alignment) namesSay(variable, kind string) bool {
 	return named > 1
 }
 
-// tellsApart reports whether the question counts a kind by a word before its noun, which other relations do not imply:
-// the most horror films are not the most films.
-func (x *alignment) tellsApart(name string) bool {
+// tellsApart reports whether the question says a kind by a word before its noun, of which the plan is said to be too,
+// or which it counts: other relations do not imply that a flight is nonstop, and the most horror films are not the most
+// films.
+func (x *alignment) tellsApart(variable, name string) bool {
 	head := strings.LastIndex(name, " ")
 	return head > 0 && holdsWords(x.question, name) && slices.ContainsFunc(x.draft.GetClauses(),
-		func(c *graphv1.QueryClause) bool { return c.GetRank().GetCount() })
+		func(c *graphv1.QueryClause) bool {
+			p := c.GetMatch()
+			return c.GetRank().GetCount() || p.GetStart().GetVariable() == variable &&
+				kgtext.DescribeRelation(p) == typeRelation && p.GetEnd().GetEntity() == name[head+1:]
+		})
 }
 
 // asksKind reports whether the question names a kind of things that the knowledge graph tells apart:
@@ -193,8 +215,8 @@ func saysClass(c *graphv1.RelationCandidate) bool {
 	case "instance of", "occupation", "profession", "position", "job", "role":
 		return true
 	default:
-		return saysType(c) || strings.HasSuffix(name, " type") || strings.HasSuffix(name, " occupation") ||
-			strings.HasSuffix(name, "profession")
+		return saysType(c) || kgtext.IsSex(name) || strings.HasSuffix(name, " type") ||
+			strings.HasSuffix(name, " occupation") || strings.HasSuffix(name, "profession")
 	}
 }
 

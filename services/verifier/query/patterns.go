@@ -74,14 +74,19 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 	}
 	if gap := x.gap(best, phrase, found); gap > x.MaxGap && form == nil && !best.GetJoins() && !x.valued[end] &&
 		!best.GetTypeMatch() && best.GetWords() < 1 && len(kgtext.NewOpenWords(phrase)) > 0 &&
-		!holdsWords(x.question, relationOf(best)) {
+		!holdsWords(x.withoutNames(), relationOf(best)) {
 		return fmt.Sprintf("the knowledge graph has no %q of what the question names", phrase)
 	}
 	fit := x.fit(p, best, found.GetCandidates())
 	if form != nil {
 		fit = max(fit, surelyMoment)
 	}
-	if fit < x.MinRelation {
+	if fit < x.MinRelation && x.countsRanked(p, phrase) { // by no number that fits
+		if best = x.choose(phrase, found.GetCandidates(), end); best != nil {
+			fit = x.fit(p, best, found.GetCandidates())
+		}
+	}
+	if fit < x.MinRelation || best == nil {
 		return x.lacks(phrase, p)
 	}
 	if x.isOfRow(p, best) {
@@ -158,7 +163,9 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	fit := x.fitWords(best, phrase)
 	isBeginning := asksAge.MatchString(x.question) && x.isOnlyBeginning(best, phrase, candidates)
 	switch {
-	case isBeginning && saysBeginning(relationOf(best)),
+	case isBeginning && saysBeginning(relationOf(best)), isAge(phrase) && kgtext.SharesRole("birth", relationOf(best)),
+		phrase == "joined" && asksLength.MatchString(x.question) && joinForm.MatchString(relationOf(best)),
+		x.isOnlyOfKind(phrase, best, candidates) && holdsWords(x.question, phrase),
 		best.GetTypeMatch() && best.GetImplied() == 1: // the cell is of no other column
 		fit = max(fit, 0.5)
 	case isBeginning, best.GetTypeMatch():
@@ -185,7 +192,8 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 		kgtext.HasValue(x.draft, p.GetStart().GetVariable(), x.valued)) {
 		fit = max(fit, 0.55) // the place has no other relation
 	}
-	if kgtext.SharesWord(phrase, x.question) && x.saysAll(best) {
+	isOther := len(kgtext.NewOpenWords(phrase)) > 0 && !kgtext.SharesWord(phrase, x.question)
+	if (kgtext.SharesWord(phrase, x.question) || isOther && p.GetEnd().GetEntity() != "") && x.saysAll(best) {
 		fit = max(fit, 0.5)
 	}
 	if x.isOnlyColumn(p, candidates) {
@@ -198,6 +206,19 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 		fit = min(1, fit+0.2)
 	}
 	return fit
+}
+
+// joinForm is a relation to when somebody came somewhere.
+var joinForm = regexp.MustCompile(`(?i)\b(?:joined|hired|employed|engaged|appointed|enrolled|started|start|since)\b`)
+
+// isOnlyOfKind reports whether a relation leads to what the words of a pattern say, as no other does.
+func (x *alignment) isOnlyOfKind(phrase string, best *graphv1.RelationCandidate,
+	candidates []*graphv1.RelationCandidate) bool {
+	isSaid := func(kind string) bool { return kgtext.SharedWords(kind, phrase) == 1 }
+	isOther := func(c *graphv1.RelationCandidate) bool {
+		return c.GetTypeMatch() && kgtext.StepsKey(c.GetSteps()) != kgtext.StepsKey(best.GetSteps())
+	}
+	return slices.ContainsFunc(best.GetEndTypes(), isSaid) && !slices.ContainsFunc(candidates, isOther)
 }
 
 // saysAll reports whether the question has all words of a relation, and the plan asks for no other: "services" of what
@@ -271,7 +292,8 @@ func (x *alignment) isOnlyBeginning(best *graphv1.RelationCandidate, phrase stri
 	isBeginning := findBeginnings(candidates)
 	return isBeginning(best) && (!saysBeginning(relationOf(best)) || x.saysSame(phrase, relationOf(best))) &&
 		!slices.ContainsFunc(candidates, func(c *graphv1.RelationCandidate) bool {
-			return relationOf(c) != relationOf(best) && isBeginning(c)
+			// Where something was installed is no beginning.
+			return relationOf(c) != relationOf(best) && c.GetComparable() >= 0.5 && isBeginning(c)
 		})
 }
 
@@ -374,7 +396,7 @@ func (x *alignment) isOtherTime(phrase, end string, c *graphv1.RelationCandidate
 			return !kgtext.IsTime(phrase)
 		}
 	}
-	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question)
+	return !kgtext.IsTime(phrase) && !kgtext.AsksTime(x.question) && phrase != "joined" // which those hired did
 }
 
 // gap is by how much a relation that is not here fits better than the best here.

@@ -144,6 +144,7 @@ func (x *alignment) align() string {
 	if x.claimsNothing() && !x.askFlag() {
 		return "the plan claims nothing that the knowledge graph could confirm"
 	}
+	x.joinThrough()
 	x.compareValues()
 	x.rankByValue()
 	x.turnAges()
@@ -156,6 +157,28 @@ func (x *alignment) align() string {
 		x.certain(unheard)
 	}
 	return ""
+}
+
+// joinThrough says a fact of the things that the plan asks for, where the draft has it of others that are found by the
+// same relation: who made the drugs that treat A is asked of these, and not of any that treats A.
+func (x *alignment) joinThrough() {
+	for _, c := range x.plan.GetClauses() {
+		p := c.GetMatch()
+		for _, other := range x.plan.GetClauses() {
+			o := other.GetMatch()
+			if len(p.GetSteps()) != 2 || len(o.GetSteps()) != 1 || p.GetEnd().GetEntity() == "" ||
+				o.GetEnd().GetVariable() != x.plan.GetResult().GetVariable() ||
+				!proto.Equal(p.GetStart(), o.GetStart()) ||
+				kgtext.StepsKey(p.GetSteps()[:1]) != kgtext.StepsKey(o.GetSteps()) {
+				continue
+			}
+			before := kgtext.DescribeClause(c)
+			p.Start, p.Steps = o.GetEnd(), p.GetSteps()[1:]
+			x.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(c),
+				"both are found by one relation", nil)
+			break
+		}
+	}
 }
 
 // compareValues compares numbers that the knowledge graph has, where the plan compares how many there are: who has more

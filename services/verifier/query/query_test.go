@@ -1704,3 +1704,72 @@ func TestWhereSomethingGoesIsItsDestination(t *testing.T) {
 		}
 	}
 }
+
+func TestAKindWithAWordBeforeItSaysTheKind(t *testing.T) {
+	t.Parallel()
+	kinds := func(fuel *graphv1.PatternCandidates) query.Aligned {
+		plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "car"}, Clauses: []*graphv1.QueryClause{
+			match(variable("car"), "type", entity("car")), match(variable("car"), "type", entity("electric car")),
+			match(variable("car"), "maker", entity("Orla"))}}
+		links := func(name, entity string) *graphv1.TermCandidates {
+			return &graphv1.TermCandidates{Name: name, Links: []*graphv1.EntityLink{{Entity: entity, Mention: name,
+				Match: graphv1.LinkMatch_LINK_MATCH_EXACT, Score: 1}}}
+		}
+		maker := candidate("maker", 1, .6)
+		maker.Joins = true
+		return query.New(query.DefaultConfig()).Align("Which electric cars does Orla make?", plan,
+			[]*graphv1.TermCandidates{links("electric car", "electric"), links("Orla", "Orla")},
+			[]*graphv1.PatternCandidates{{}, fuel, {Clause: 2, Candidates: []*graphv1.RelationCandidate{maker}}})
+	}
+	fuel := candidate("fuel", .4, .3)
+	fuel.Joins, fuel.TypeMatch = true, true
+	got := kinds(&graphv1.PatternCandidates{Clause: 1, Candidates: []*graphv1.RelationCandidate{fuel}})
+	if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); got.Reason != "" ||
+		text != "?car fuel → electric; ?car maker → Orla; ?car" {
+		t.Errorf("%q, reason %q", text, got.Reason)
+	}
+	implied := &graphv1.RelationCandidate{Steps: []*graphv1.RelationStep{{Relation: "maker"}}, Implied: .5}
+	got = kinds(&graphv1.PatternCandidates{Clause: 1, Elsewhere: []*graphv1.RelationCandidate{implied}})
+	if got.Reason == "" {
+		t.Errorf("a word that nothing says is implied by a relation: %v", got.Plan)
+	}
+}
+
+func TestWhoMadeThingsIsAskedOfThoseThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "drug"}, Clauses: []*graphv1.QueryClause{
+		{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "illness",
+			Entities: []string{"gout"}}}},
+		match(variable("illness"), "made by", entity("Orla")), match(variable("illness"), "drugs", variable("drug"))}}
+	treats, made := candidate("treats", .6, .6), candidate("treats", .6, .6)
+	treats.Steps[0].Inverse, made.Steps[0].Inverse, made.Joins = true, true, true
+	made.Steps = append(made.Steps, &graphv1.RelationStep{Relation: "maker"})
+	links := func(name string) *graphv1.TermCandidates {
+		return &graphv1.TermCandidates{Name: name, Links: []*graphv1.EntityLink{{Entity: name, Mention: name,
+			Match: graphv1.LinkMatch_LINK_MATCH_EXACT, Score: 1}}}
+	}
+	got := query.New(query.DefaultConfig()).Align("Which drugs by Orla treat gout?", plan,
+		[]*graphv1.TermCandidates{links("gout"), links("Orla")}, []*graphv1.PatternCandidates{
+			{Clause: 1, Candidates: []*graphv1.RelationCandidate{made}},
+			{Clause: 2, Candidates: []*graphv1.RelationCandidate{treats}}})
+	if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text !=
+		"?illness is gout; ?drug maker → Orla; ?illness ← treats ?drug; ?drug" {
+		t.Errorf("%q, reason %q", text, got.Reason)
+	}
+}
+
+func TestWhereSomethingWasInstalledIsNoBeginning(t *testing.T) {
+	t.Parallel()
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "machine"}, Clauses: []*graphv1.QueryClause{
+		match(variable("machine"), "date", variable("date")),
+		{Clause: &graphv1.QueryClause_Rank{Rank: &graphv1.QueryRank{Variable: "date"}}}}}
+	place := candidate("installed in", .2, .2)
+	place.Comparable = 0
+	got := query.New(query.DefaultConfig()).Align("What is the oldest machine?", plan, nil,
+		[]*graphv1.PatternCandidates{{Candidates: []*graphv1.RelationCandidate{
+			candidate("commissioned", .2, .2, numbers), place}}})
+	if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text !=
+		"?machine commissioned → ?date; least ?date; ?machine" || got.Confidence < .8 {
+		t.Errorf("%q with %v, reason %q", text, got.Confidence, got.Reason)
+	}
+}

@@ -257,7 +257,9 @@ func (x *alignment) checkCounted() {
 // else says what is meant. With one it is not sure, unless nothing but the relation has that name.
 func (x *alignment) checkSaid() {
 	isOpen, least := len(kgtext.ThingNames(x.draft)) == 0, surelySaid
-	switch asksWord := kgtext.AsksWho(x.question) || nounOf.MatchString(x.question); {
+	asksWord := kgtext.AsksWho(x.question) || nounOf.MatchString(x.question) ||
+		len(x.chosen) > 1 && asksDone.MatchString(x.question)
+	switch {
 	case !isOpen && asksWord:
 		least = clearlySaid // other verbs and nouns are near
 	case !isOpen:
@@ -283,6 +285,9 @@ func (x *alignment) checkKin() {
 		x.doubt("the question asks for a relative, and no relation of the plan says one")
 	}
 }
+
+// asksDone is "what does the tutor of A teach".
+var asksDone = regexp.MustCompile(`(?i)^(?:what|whom?) (?:does|do|did) .*\pL\W*$`)
 
 // asksMuch is a question for a price.
 var asksMuch = regexp.MustCompile(`(?i)^how much (?:is|are|was|were) `)
