@@ -237,6 +237,12 @@ func otherRole(question, topic string, steps, last []*graphv1.RelationStep) stri
 	endsWithOf := func(text string) bool { return topic != "" && strings.HasSuffix(string(FoldWords(text)), " of ") }
 	asked = turnRoles(asked, endsWithOf(question)) // of "whom is A the mother of"
 	isKin := func(r role) bool { return r.group == "kin" }
+	if m := deputyForm.FindStringSubmatch(question); m != nil && len(last) > 0 {
+		words := VerbaliseRelation(last[len(last)-1].GetRelation())
+		if SharesWord(m[2], words) && !SharesWord(m[1], words) {
+			return m[2]
+		}
+	}
 	var said []role
 	for i, s := range steps {
 		words, isLast := VerbaliseRelation(s.GetRelation()), i >= len(steps)-len(last)
@@ -268,6 +274,9 @@ func otherRole(question, topic string, steps, last []*graphv1.RelationStep) stri
 	}
 	return ""
 }
+
+// deputyForm is one who stands beside another with a role.
+var deputyForm = regexp.MustCompile(`(?i)\b(deputy|vice|assistant|acting|honorary)[ -](\pL+)`)
 
 // inLaw are words for relatives of a spouse.
 var inLaw = regexp.MustCompile(`(?i)\bin[- ]laws?\b`)

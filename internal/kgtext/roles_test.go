@@ -21,6 +21,8 @@ func TestOtherRole(t *testing.T) {
 		{"the father by his own", "Who is the father of Anna Lind?", "father of", "child"},
 		{"whose mother somebody is", "Who is Anna Lind the mother of?", "mother of", ""},
 		{"whose mother somebody is, by her own", "Who is Anna Lind the mother of?", "^mother of", "parent"},
+		{"who stands beside a leader", "Who is the deputy leader of Anna Lind?", "leader", "leader"},
+		{"… by a relation of its own", "Who is the deputy leader of Anna Lind?", "deputy leader", ""},
 		{"who invented what somebody makes", "Who invented Orlin?", "manufacturer", "maker"},
 		{"where somebody lives", "Where does Anna Lind live?", "place of birth", "birth"},
 		{"what the question also asks for", "Where was the wife of Anna Lind born?", "spouse", ""},

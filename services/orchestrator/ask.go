@@ -334,6 +334,7 @@ func (s *Service) assess(run *orchestratorv1.Run, q *question.Question) {
 	doubtConditions(run, text)
 	doubtNumber(run, text)
 	doubtName(run, text)
+	doubtRelation(run, text)
 	doubtShared(run, text)
 	doubtBoth(run, text)
 	doubtDate(run, q.Request().GetOptions().GetGrounding().GetFilter().GetAt())

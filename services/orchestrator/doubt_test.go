@@ -453,6 +453,34 @@ func TestAnAnswerAboutOneOfTwoNamesIsDoubted(t *testing.T) {
 	}
 }
 
+func TestAnotherRelationThanThatOfTheKindAskedForIsWithheld(t *testing.T) {
+	rating := &graphv1.Triple{Subject: "Review 5", Relation: "rating", Object: "6.1"}
+	hotel := &graphv1.Triple{Subject: "Review 5", Relation: "hotel", Object: "Orla Inn"}
+	birth := &graphv1.Triple{Subject: "Anna Lind", Relation: "birthplace", Object: "Orla"}
+	city := &graphv1.Triple{Subject: "Anna Lind", Relation: "city", Object: "Tessen"}
+	for _, c := range []struct {
+		text        string
+		said, other *graphv1.Triple
+		withheld    bool
+	}{
+		{"Which hotel did Review 5 rate?", rating, hotel, true},
+		{"Which rating did Review 5 give?", rating, hotel, false},
+		{"Which hotel did Review 5 rate?", hotel, rating, false},
+		{"Which hotel did Review 7 rate?", rating, hotel, false},
+		{"In which city was Anna Lind born?", birth, city, false},
+	} {
+		run := &orchestratorv1.Run{Grounding: orchestratorv1.Grounding_GROUNDING_GROUNDED,
+			Answers: []*orchestratorv1.Answer{{Answer: c.said.GetObject(), Evidence: []*graphv1.Triple{c.said}}},
+			Graphs: &orchestratorv1.Run_PgAkv{PgAkv: &orchestratorv1.PgAkvGraphs{GroundGraph: &graphv1.GroundGraph{
+				Subjects: []*graphv1.SubjectEvidence{{Subject: c.said.GetSubject(),
+					Triples: []*graphv1.ScoredTriple{{Triple: c.said}, {Triple: c.other}}}}}}}}
+		doubtRelation(run, c.text)
+		if withheld := len(run.GetWithheld()) > 0; withheld != c.withheld {
+			t.Errorf("%q by %s: %v, %s", c.text, c.said.GetRelation(), run.GetGrounding(), run.GetGroundingReason())
+		}
+	}
+}
+
 func TestAValueIsNotWho(t *testing.T) {
 	for _, c := range []struct {
 		question, answer string

@@ -330,6 +330,36 @@ func doubtName(run *orchestratorv1.Run, text string) {
 	}
 }
 
+// doubtRelation withholds what facts say by another relation than the kind that a question asks for, where what it is
+// about has one of that name: which hotel a review is about is not its rating.
+func doubtRelation(run *orchestratorv1.Run, text string) {
+	kinds := kgtext.AskedKinds(text)
+	if len(kinds) == 0 || len(run.GetAnswers()) == 0 {
+		return
+	}
+	isKind := func(t *graphv1.Triple) bool {
+		return slices.ContainsFunc(kinds, func(kind string) bool {
+			return kgtext.SameNoun(kgtext.Fold(kgtext.VerbaliseRelation(t.GetRelation())), kind)
+		})
+	}
+	for _, t := range run.GetAnswers()[0].GetEvidence() {
+		isSaid := !kgtext.IsValue(t.GetObject()) && kgtext.IsSaid(t.GetRelation(), text) // the city where one was born
+		if isKind(t) || isSaid || t.GetObject() != run.GetAnswers()[0].GetAnswer() ||
+			!kgtext.Mentions(text, t.GetSubject()) {
+			return
+		}
+		for _, subject := range run.GetPgAkv().GetGroundGraph().GetSubjects() {
+			for _, other := range subject.GetTriples() {
+				if o := other.GetTriple(); o.GetSubject() == t.GetSubject() && isKind(o) {
+					contradict(run, fmt.Sprintf("the triples say the %s of %s, and the question asks for its %s",
+						kgtext.VerbaliseRelation(t.GetRelation()), t.GetSubject(), kinds[0]))
+					return
+				}
+			}
+		}
+	}
+}
+
 // doubtPlace withholds a date, and by whom something was done, as the answer to a question for a place.
 func doubtPlace(run *orchestratorv1.Run, first *orchestratorv1.Answer) {
 	if _, isDate := kgtext.ParseDate(first.GetAnswer()); isDate {

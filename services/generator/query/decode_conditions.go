@@ -75,7 +75,7 @@ func (b *builder) choose(v string, args []argument) {
 				b.pattern(v, word, entityTerm(place), false)
 				continue
 			}
-			b.pattern(v, TypeRelation, entityTerm(cutManner(strings.TrimPrefix(relation, "is "))), a.negated)
+			b.pattern(v, TypeRelation, entityTerm(cutManner(flagForm.ReplaceAllString(relation, ""))), a.negated)
 		case strings.EqualFold(a.value.text, "false"):
 			b.pattern(v, TypeRelation, entityTerm(strings.TrimPrefix(relation, "is ")), !a.negated)
 		case bestWord(strings.ToLower(a.value.text)) != "", isGrade(a.value.text):
@@ -295,6 +295,9 @@ func (b *builder) contain(v string, args []argument) {
 	for _, a := range args {
 		if a.value.isLiteral() && clean(a.value.text) != "" {
 			relation := cmp.Or(strings.ToLower(splitWords(a.name)), kindOf(v))
+			if text := clean(a.value.text); a.name == "" && text == strings.ToLower(text) {
+				relation = TypeRelation // whether it has a pool
+			}
 			b.pattern(v, relation, entityTerm(clean(a.value.text)), a.negated)
 		}
 	}

@@ -112,6 +112,9 @@ func isPlaceWord(word string) bool {
 	return false
 }
 
+// flagForm begins what is so or what is had: "is open", "has pool".
+var flagForm = regexp.MustCompile(`^(?:is|has|have) `)
+
 // isNone reports whether a value says that there is none.
 func isNone(value string) bool {
 	return strings.EqualFold(value, "none") || strings.EqualFold(value, "null") || strings.EqualFold(value, "nil")

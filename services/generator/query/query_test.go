@@ -814,6 +814,9 @@ func TestRepair(t *testing.T) {
 		{"a thing that has its kind in its name", "Who are the members of the chess club?",
 			`Club("chess").get("members")`, "?club type → club; ?club type → chess club; ?club members → ?members; " +
 				"?members"},
+		{"the best of a count", "Which bill had the most votes against it?",
+			`Bill(votes_against="most").get("number of votes")`,
+			"?bill type → bill; ?bill votes against → ?votes_against; most ?votes_against; ?bill"},
 		{"a noun before what is counted", "How many office workers are there?", `Worker().count()`,
 			"?worker type → worker; ?worker type → office worker; count ?worker"},
 		{"a state before what is counted", "How many open orders are there?", `Order().count()`,

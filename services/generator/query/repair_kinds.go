@@ -218,10 +218,12 @@ var bestOfKindAsked = regexp.MustCompile(`^who (?:is|was) the (?:most )?\p{L}{3,
 func (r *repairer) askKind() {
 	root, result := r.root(), r.plan.GetResult()
 	fact, kinds := factOf(r.plan, result.GetVariable()), kgtext.AskedKinds(r.question)
-	if root == result.GetVariable() || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
-		kgtext.IsListed(r.plan, root) || slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+	isUsed := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetMatch() != fact && slices.Contains(kgtext.ClauseVariables(c), result.GetVariable())
-	}) {
+	})
+	isList := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
+		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !countQuestion.MatchString(r.question)
+	if root == result.GetVariable() || !isList || kgtext.IsListed(r.plan, root) || isUsed {
 		return
 	}
 	phrase := kgtext.DescribeRelation(fact)
@@ -249,7 +251,7 @@ func (r *repairer) askKind() {
 		r.plan.Clauses = slices.DeleteFunc(r.plan.GetClauses(),
 			func(c *graphv1.QueryClause) bool { return c.GetMatch() == fact })
 	}
-	result.Variable = root
+	result.Variable, result.Function = root, graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 	r.editPlan(before, "the question asks for the "+kindOf(root))
 }
 

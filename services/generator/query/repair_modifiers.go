@@ -22,8 +22,8 @@ func (r *repairer) mergeKinds() {
 		before := r.describePlan()
 		r.plan.Clauses = slices.Delete(r.plan.GetClauses(), i, i+1)
 		for _, other := range r.plan.GetClauses() {
-			if t := other.GetMatch().GetStart(); t.GetVariable() == outer {
-				*t = *variableTerm(inner)
+			if m := other.GetMatch(); m.GetStart().GetVariable() == outer {
+				m.Start = variableTerm(inner)
 			}
 		}
 		if result := r.plan.GetResult(); result.GetVariable() == outer {
@@ -105,8 +105,8 @@ func (r *repairer) cutPhrase(word string) {
 var modified = regexp.MustCompile(`\b(?:[Ww]hich|[Ww]hat|many|all|the|of|on|in|from|by|for|with|an?|is|are) ` +
 	`(?:\p{Ll}{2,}est |most \p{Ll}+ |first |last )?(\p{L}{3,}) (\p{Ll}+)\b`)
 
-// saysNothing matches words before a noun that tell no things apart.
-var saysNothing = regexp.MustCompile(`^(?:different|distinct|various|individual|unique|separate|other|same|several|` +
+// idleWord matches words before a noun that tell no things apart.
+var idleWord = regexp.MustCompile(`^(?:different|distinct|various|individual|unique|separate|other|same|several|` +
 	`famous|known|single|whole|entire|total|own|actual|many|much|more|most|less|least|fewer|few|first|last|only|such|` +
 	`certain|average|all|each|every|any|both|` + smallNumbers + `)$`)
 
@@ -119,7 +119,7 @@ func (r *repairer) modifierOf(noun string) string {
 			return ""
 		}
 		word, head := r.question[at+m[2]:at+m[3]], r.question[at+m[4]:at+m[5]]
-		if kgtext.SameNoun(head, noun) && !saysNothing.MatchString(word) && bestWord(word) == "" &&
+		if kgtext.SameNoun(head, noun) && !idleWord.MatchString(word) && bestWord(word) == "" &&
 			!superlativeEnd.MatchString(word+" ") && len(kgtext.NewOpenWords(word)) > 0 {
 			return word
 		}

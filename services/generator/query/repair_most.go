@@ -92,8 +92,7 @@ func (r *repairer) readMost() {
 		return
 	}
 	saysNothing := lightVerb.MatchString(phrase) || beenIn.MatchString(phrase) || len(kgtext.NewOpenWords(phrase)) == 0
-	if looksLikeTime(role) ||
-		saysNothing && kgtext.IsRole(role) {
+	if looksLikeTime(role) || saysNothing && kgtext.IsRole(role) {
 		phrase = role
 	} else if saysNothing {
 		return

@@ -72,7 +72,7 @@ func (r *repairer) nameNumbers() {
 		return
 	}
 	name := m[1] + " " + m[2]
-	r.plan.Clauses = slices.DeleteFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
 		before := kgtext.DescribeClause(c)
 		v, cond := c.GetValues(), c.GetCondition()
 		fact := factOf(r.plan, cond.GetVariable())
@@ -183,7 +183,9 @@ func (r *repairer) ranksBy(phrase string) bool {
 func (r *repairer) describeFlag(c *graphv1.QueryClause) bool {
 	p := c.GetMatch()
 	phrase := kgtext.DescribeRelation(p)
-	if !strings.EqualFold(p.GetEnd().GetEntity(), "yes") || !strings.Contains(r.lower, phrase) ||
+	isSaid := strings.Contains(r.lower, phrase) ||
+		strings.Contains(phrase, " ") && kgtext.SharedWords(phrase, r.question) == 1 // "breakfast included"
+	if !strings.EqualFold(p.GetEnd().GetEntity(), "yes") || !isSaid ||
 		kgtext.FoldWords(r.question).Mention("yes") || articleForm.MatchString(r.readBefore(phrase)) {
 		return false // "the mississippi" is a name
 	}

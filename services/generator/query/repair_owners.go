@@ -59,7 +59,7 @@ var described = func() (forms []*regexp.Regexp) {
 	kind, be, do := `(?P<kind>\p{Ll}+)`, `(?:is|are|was|were)`, `(?:does|did|do)`
 	of := kind + ` of (?:the )?(?P<name>` + properName + `)`
 	that := kind + ` (?:that|which|who|where|in which|on which) (?:(?:the )?(?P<name>` + properName +
-		`) (?P<done>\p{Ll}+(?: \p{Ll}{2,4})?)|(?P<does>\p{Ll}+(?: \p{Ll}{2,4})?) (?:the )?(?P<object>` +
+		`) (?P<done>\p{Ll}+(?: \p{Ll}{2,6})?)|(?P<does>\p{Ll}+(?: \p{Ll}{2,6})?) (?:the )?(?P<object>` +
 		properName + `))`
 	for _, thing := range []string{of, that} {
 		for _, form := range []string{
@@ -67,6 +67,7 @@ var described = func() (forms []*regexp.Regexp) {
 			`^(?:[Ww]hat|[Ww]hom?) ` + do + ` the ` + thing + ` (?P<asked>\p{Ll}+)\W*$`,
 			`^(?:[Ww]hich|[Ww]hat) (?P<asked>\p{Ll}+) ` + do + ` the ` + thing + ` \p{Ll}+\W*$`,
 			`^[Ww]hat ` + be + ` the (?P<asked>(?:\p{Ll}+ )?\p{Ll}+) of the ` + thing + `\W*$`,
+			`^[Ii]n (?:which|what) (?P<asked>\p{Ll}+) ` + be + ` the ` + thing + `\W*$`,
 			`^[Ww]ho (?P<asked>\p{Ll}{3,}) the ` + thing + `\W*$`,
 		} {
 			forms = append(forms, regexp.MustCompile(form))

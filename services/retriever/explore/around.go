@@ -254,6 +254,18 @@ func (e *explorer) onward(first Candidate, mediators []store.EntityID, target ma
 	return found, nil
 }
 
+// areOf reports whether what has a relation is of the kind that a phrase says, by its types.
+func (e *explorer) areOf(s walk.Step, phrase string) (bool, error) {
+	things, err := e.subjects(s)
+	if err != nil || len(e.types) == 0 {
+		return false, err
+	}
+	lists, err := e.snap.Edges(e.ctx, sample(things, linked), store.Out, e.types)
+	isOf := func(edge store.Edge) bool { return kgtext.SharedWords(e.snap.EntityName(edge.Entity), phrase) == 1 }
+	isOther := func(edges []store.Edge) bool { return !slices.ContainsFunc(edges, isOf) }
+	return len(lists) > 0 && !slices.ContainsFunc(lists, isOther), err
+}
+
 // everywhere returns the relations of the whole knowledge graph that are nearest to a phrase, in the
 // direction of their triples, but those that lead to what the pattern starts from: directors are not what is
 // "directed by" something, and the software developed is no "developer".
@@ -289,7 +301,17 @@ func (e *explorer) everywhere(phrase string, most int, kinds ...string) ([]Candi
 	for i := range found {
 		c := &found[i]
 		isOf := func(kind string) bool { return kgtext.IsNounOf(kind, e.snap.RelationName(c.Steps[0].Relation)) }
-		if !isSaid && !e.isTable() && slices.ContainsFunc(kinds, isOf) {
+		if e.isTable() || !slices.ContainsFunc(kinds, isOf) {
+			continue
+		}
+		areOf, err := e.areOf(c.Steps[0], phrase)
+		if err != nil {
+			return nil, err
+		}
+		if areOf {
+			c.Phrase, c.Words = 1, 1 // the regions of constituencies, and not whose constituency these are
+		}
+		if !isSaid || areOf {
 			c.TypeMatch = true // of "the films of a genre" it is what leads to a genre
 			c.reverse(true)
 		}

@@ -205,9 +205,8 @@ func (e *explorer) endsInDates(c Candidate) bool {
 	if len(c.ends) == 0 {
 		return false
 	}
-	name := e.snap.EntityName(c.ends[0])
-	_, isDate := kgtext.ParseDate(name)
-	return isDate && len(name) > len("2006")
+	_, isDate := kgtext.ParseDate(e.snap.EntityName(c.ends[0]))
+	return isDate
 }
 
 // isAsked reports whether what a pattern leads to from its known end, its start if none is known, is the answer.

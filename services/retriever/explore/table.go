@@ -107,9 +107,10 @@ func (e *explorer) isPlanned(r store.RelationID, variable string) bool {
 }
 
 // column returns the column of a table that has the name of a kind, if its cells are no rows. One of yes and no may
-// have a word of the kind: those who "work remotely" are so by "remote".
+// have a word of the kind: those who "work remotely" are so by "remote". A graph with several kinds of rows has no
+// other.
 func (e *explorer) column(kind string) (Candidate, bool) {
-	if kind == "" || !e.isTable() {
+	if kind == "" || !e.isSmall() {
 		return Candidate{}, false
 	}
 	isNoFlag := func(id store.EntityID) bool { return !kgtext.IsFlag(e.snap.EntityName(id)) }
@@ -126,7 +127,7 @@ func (e *explorer) column(kind string) (Candidate, bool) {
 		c := Candidate{Steps: []walk.Step{s}, Phrase: e.cosine(s.Relation, kind), Question: e.cosine(s.Relation, ""),
 			Words: 1, Coverage: 1, Triples: e.snap.RelationTriples(s.Relation)}
 		if _, err := e.probe(&c, sample(rows, sampled), nil, kind); err == nil && e.areCells(c.ends) &&
-			(kgtext.SharedWords(kind, name) == 1 || !slices.ContainsFunc(c.ends, isNoFlag)) {
+			(e.isTable() && kgtext.SharedWords(kind, name) == 1 || !slices.ContainsFunc(c.ends, isNoFlag)) {
 			return c, true
 		}
 	}
@@ -234,7 +235,8 @@ func (e *explorer) boundsYear(variable string) bool {
 	return false
 }
 
-var boundedYear = regexp.MustCompile(`(?i)\b(?:after|before|since|until|by|during|in) (?:the year )?(?:1\d|20)\d{2}\b`)
+var boundedYear = regexp.MustCompile(`(?i)\b(?:after|before|since|until|by|during|in) ` +
+	`(?:the year |(?:\d\d? )?\p{Lu}\p{Ll}+ (?:\d\d?, )?)?(?:1\d|20)\d{2}\b`)
 
 // findNumbers returns the relation to numbers that has the name of a kind of which nothing is: the beds of a graph that
 // says how many beds each ward has.

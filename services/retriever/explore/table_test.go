@@ -383,7 +383,7 @@ func homes(columns ...string) (triples [][3]string) {
 			triples = append(triples, [3]string{row, column, fmt.Sprint(len(row) * (i + 3))})
 		}
 		triples = append(triples, [3]string{row, "type", kind}, [3]string{row, "instance of", "home"},
-			[3]string{row, "garden", "yes"})
+			[3]string{row, "garden", "lawn"})
 	}
 	slices.SortFunc(triples, func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
 	return triples
@@ -495,6 +495,40 @@ func TestRowsAreWhatHasWhatTheQuestionAsksFor(t *testing.T) {
 	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which drug has the least daily dose?",
 		plan, nil)
 	if err != nil || show(g, patterns[1]) != "daily dose" {
+		t.Errorf("%+v, %v", patterns, err)
+	}
+}
+
+func TestARowThatANameIsTheCodeOfIsAmongItsAnchors(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Slow backup", "type", "ticket"},
+		[3]string{"Slow backup", "ticket code", "BUG-1"}, [3]string{"Slow backup", "component", "storage"},
+		[3]string{"storage", "type", "component"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "y"}, Clauses: []*graphv1.QueryClause{
+		match(variable("y"), "type", entity("component")),
+		{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "x", Entities: []string{"BUG-1"}}}},
+		match(variable("x"), "component", variable("y"))}}
+	terms, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which component has BUG-1?",
+		plan, nil)
+	row := func(l link.Link) bool { return g.EntityName(l.Entity) == "Slow backup" }
+	at := slices.IndexFunc(terms[1].Links, row)
+	if err != nil || at < 0 || !slices.ContainsFunc(patterns, func(p explore.Pattern) bool {
+		return p.Clause == 2 && slices.Contains(p.Candidates[0].Anchors, terms[1].Links[at].Entity)
+	}) {
+		t.Errorf("%+v, %+v, %v", terms, patterns, err)
+	}
+}
+
+func TestWhatThingsHaveByYesAndNoIsAColumnBesideOtherKindsToo(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Aurora", "type", "hotel"}, [3]string{"Aurora", "pool", "yes"},
+		[3]string{"Miramar", "type", "hotel"}, [3]string{"Miramar", "pool", "no"}, [3]string{"Ida", "type", "guest"},
+		[3]string{"Ida", "age", "31"}, [3]string{"Miramar", "city", "Orla"})
+	plan := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "x"}, Clauses: []*graphv1.QueryClause{
+		match(variable("x"), "type", entity("hotel")), match(variable("x"), "type", entity("pool"))}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Which hotels have a pool?", plan, nil)
+	if err != nil || len(patterns[1].Elsewhere) != 1 ||
+		g.RelationName(patterns[1].Elsewhere[0].Steps[0].Relation) != "pool" {
 		t.Errorf("%+v, %v", patterns, err)
 	}
 }

@@ -182,8 +182,11 @@ func (e *explorer) addNamed(term *Term) error {
 
 // codes returns the relations of a table to what its rows are called by beside their names: ticket code.
 func (e *explorer) codes() (relations []store.RelationID) {
+	if !e.isSmall() {
+		return nil
+	}
 	for r := range e.snap.Info().Relations {
-		if id := store.RelationID(r); e.isSmall() && strings.HasSuffix(e.snap.RelationName(id), " code") {
+		if id := store.RelationID(r); strings.HasSuffix(e.snap.RelationName(id), " code") {
 			relations = append(relations, id)
 		}
 	}
@@ -432,7 +435,7 @@ func (e *explorer) cosine(r store.RelationID, phrase string) float32 {
 var (
 	sexes       = kgtext.Spell("sex", "gender", "sex or gender")
 	genres      = kgtext.Spell("genre", "has genre")
-	occupations = kgtext.Spell("occupation", "profession", "job title", "job", "role", "position")
+	occupations = kgtext.Spell("occupation", "profession", "job title", "job", "role", "position", "office")
 )
 
 // findTypes finds the relations that say what a thing is, what a work is, or what somebody does.

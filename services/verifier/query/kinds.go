@@ -212,7 +212,7 @@ func saysClass(c *graphv1.RelationCandidate) bool {
 		return false
 	}
 	switch name := kgtext.Fold(kgtext.VerbaliseRelation(c.GetSteps()[0].GetRelation())); name {
-	case "instance of", "occupation", "profession", "position", "job", "role":
+	case "instance of", "occupation", "profession", "position", "job", "role", "office":
 		return true
 	default:
 		return saysType(c) || kgtext.IsSex(name) || strings.HasSuffix(name, " type") ||

@@ -211,6 +211,9 @@ func (x *alignment) checkSort() {
 // countedForm is "how many office chairs were ordered".
 var countedForm = regexp.MustCompile(`(?i)^how many (\p{Ll}[\p{Ll} -]*?) (?:are|were|is|was|did|does|do|have|has)\b`)
 
+// countedOf is "how many members of staff does A have".
+var countedOf = regexp.MustCompile(`(?i)^how many (?:\pL+ )?\pL+ of (\pL+) (?:are|were|is|was|did|does|do|have|has)\b`)
+
 // saysCount are words of a relation to how many there are.
 var saysCount = regexp.MustCompile(`(?i)\b(?:number|count)\b`)
 
@@ -238,6 +241,10 @@ func (x *alignment) checkCounted() {
 				x.doubt(fmt.Sprintf("other things have %q, and the plan counts what this one has", r))
 			}
 		}
+	}
+	if m := countedOf.FindStringSubmatch(x.question); m != nil &&
+		!kgtext.SharesWord(m[1], strings.Join(kgtext.DescribePlan(x.plan), " ")) {
+		x.doubt(fmt.Sprintf("the question counts those of %s, and the plan does not", m[1]))
 	}
 	m := countedForm.FindStringSubmatch(x.question)
 	if m == nil {
