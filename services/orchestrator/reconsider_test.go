@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	evaluatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/evaluator/v1"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -185,6 +186,42 @@ func TestAPlanAnswersWhatFactsDoNotSurelySay(t *testing.T) {
 			plans := slices.DeleteFunc(mesh.Calls(), func(call string) bool { return call != "GenerateQueryPlan" })
 			if len(plans) > 1 {
 				t.Errorf("%d plans were made", len(plans))
+			}
+		})
+	}
+}
+
+func TestWhatAPlanLooksUpInPlaceOfFactsIsPutToTheModel(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		script func(*stagetest.Mesh)
+		asked  bool
+	}{
+		{"which says no", func(m *stagetest.Mesh) { aligns(m, .5, "another relation") }, true},
+		{"also of what fits its words, and is not sure", func(m *stagetest.Mesh) { aligns(m, .75, "") }, true},
+		{"but not what a plan computes", func(m *stagetest.Mesh) { alignsRank(m, .5) }, false},
+		{"nor what is sure", func(m *stagetest.Mesh) { aligns(m, .9, "") }, false},
+		{"nor on a graph that a ranker knows", func(m *stagetest.Mesh) {
+			ranks(m, .75)
+			aligns(m, .75, "")
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mesh := stagetest.New(t)
+			scriptOwnAnswer(mesh, "{Oslo}", graphv1.AnswerForm_ANSWER_FORM_ENTITIES)
+			scriptEmptyGraph(mesh)
+			c.script(mesh)
+			stagetest.Script(mesh, func(context.Context, *evaluatorv1.EvaluateAnswersRequest) (
+				*evaluatorv1.EvaluateAnswersResponse, error) {
+				return &evaluatorv1.EvaluateAnswersResponse{Verdicts: []*graphv1.AnswerVerdict{{}}}, nil
+			})
+			got, err := listen(t, serveWith(t, testConfig(t, mesh)), film("auto"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asked := slices.Contains(mesh.Calls(), "EvaluateAnswers"); asked != c.asked ||
+				asked != (len(got.last.GetWithheld()) > 0) {
+				t.Errorf("asked the model: %v, withheld %v", asked, got.last.GetWithheld())
 			}
 		})
 	}

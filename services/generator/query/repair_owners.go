@@ -108,7 +108,7 @@ func (r *repairer) readDescribed() {
 	if where := parts["where"]; where != "" {
 		asked = cmp.Or(placesOf[where], where)
 	}
-	if r.asksOfDescribed(name, tie, asked) {
+	if r.asksOfDescribed(tie, asked) {
 		return
 	}
 	before, b := r.describePlan(), newBuilder()
@@ -133,7 +133,7 @@ var placesOf = map[string]string{"based": "headquarters", "headquartered": "head
 
 // asksOfDescribed reports whether the plan leads from a name by what ties a thing to it, and from there by what is
 // asked.
-func (r *repairer) asksOfDescribed(name, tie, asked string) bool {
+func (r *repairer) asksOfDescribed(tie, asked string) bool {
 	isTied, isAsked := false, false
 	for _, c := range r.plan.GetClauses() {
 		p := c.GetMatch()
