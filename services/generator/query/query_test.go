@@ -786,6 +786,8 @@ func TestRepair(t *testing.T) {
 				"least ?joined; ?person"},
 		{"a name that ends in a number", "On which floor is Room 302?", `Room(302).get("floor")`,
 			"?room is Room 302; ?room floor → ?floor; ?floor"},
+		{"…unless that is a year", "Who won Orlin 1990?", `Tournament("Orlin", year=1990).get("winner")`,
+			"?tournament is Orlin; ?tournament year → ?year; ?year = 1990; ?tournament winner → ?winner; ?winner"},
 		{"…in the place of its number", "What is the diagnosis of the patient in Room 401?",
 			`Patient(room=401).get("diagnosis")`, "?patient type → patient; ?patient room → Room 401; " +
 				"?patient diagnosis → ?diagnosis; ?diagnosis"},

@@ -61,14 +61,17 @@ func (r *repairer) spellNames() {
 	}
 }
 
-// numberedThing is a name that ends in a number: "Room 302".
-var numberedThing = regexp.MustCompile(` (\p{Lu}\p{L}+) (\d+)\b`)
+// numberedThing is a name that ends in a number, "Room 302", which yearForm is none of: "Wimbledon 1990".
+var (
+	numberedThing = regexp.MustCompile(` (\p{Lu}\p{L}+) (\d+)\b`)
+	yearForm      = regexp.MustCompile(`^(?:1[5-9]|20)\d\d$`)
+)
 
 // nameNumbers takes the whole name of the question where the draft has its number: of Room(302), and of
 // Patient(room=302).
 func (r *repairer) nameNumbers() {
 	m := numberedThing.FindStringSubmatch(r.question)
-	if m == nil || isDate(m[1]+" "+m[2]) {
+	if m == nil || isDate(m[1]+" "+m[2]) || yearForm.MatchString(m[2]) {
 		return
 	}
 	name := m[1] + " " + m[2]
