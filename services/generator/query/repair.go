@@ -68,6 +68,13 @@ func (r *repairer) editPlan(before, reason string) {
 	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, r.describePlan(), reason)
 }
 
+// replan puts the plan of a builder in the place of the draft's.
+func (r *repairer) replan(b *builder, reason string) {
+	before := r.describePlan()
+	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), b.plan.GetResult()
+	r.editPlan(before, reason)
+}
+
 // insert adds clauses at a place.
 func (r *repairer) insert(at int, reason string, clauses ...*graphv1.QueryClause) {
 	for _, c := range clauses {

@@ -76,13 +76,13 @@ func (r *repairer) readDone() {
 	if m == nil || kindOf(r.plan.GetResult().GetVariable()) != m[3] {
 		return
 	}
-	before, b := r.describePlan(), newBuilder()
+	b := newBuilder()
 	by, person := b.variable(m[3]), b.variable("person")
 	b.pattern(by, TypeRelation, entityTerm(m[3]), false)
 	b.pattern(by, "in", entityTerm(m[2]), false)
 	b.pattern(person, m[1]+" by", variableTerm(by), false)
-	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), &graphv1.QueryResult{Variable: person}
-	r.editPlan(before, "the question asks who was "+m[1])
+	b.plan.Result = &graphv1.QueryResult{Variable: person}
+	r.replan(b, "the question asks who was "+m[1])
 }
 
 // findClaim returns the two names of a question of yes or no and what it says of them.
@@ -145,7 +145,6 @@ func (r *repairer) readSame() {
 	if !both || strings.Contains(second, " and ") {
 		return
 	}
-	before := r.describePlan()
 	phrase := strings.TrimSpace(haveForm.ReplaceAllString(m[2], "") + m[3])
 	b := newBuilder()
 	v, other := b.variable("thing"), b.variable("thing")
@@ -153,9 +152,8 @@ func (r *repairer) readSame() {
 	same := b.attribute(v, phrase)
 	b.add(valuesClause(other, []string{clean(strings.TrimPrefix(second, "the "))}))
 	b.pattern(other, phrase, variableTerm(same), false)
-	r.plan.Clauses = b.plan.GetClauses()
-	r.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
-	r.editPlan(before, "the question asks for the same "+m[3]+" of both")
+	b.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
+	r.replan(b, "the question asks for the same "+m[3]+" of both")
 }
 
 // listForm is "which rivers flow into A".

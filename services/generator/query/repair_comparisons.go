@@ -134,7 +134,6 @@ func (r *repairer) compareNamed() {
 	if noun := countedNoun.FindStringSubmatch(m[1]); noun != nil && !count {
 		phrase, count = strings.TrimSpace(interrogative.ReplaceAllString(m[1], "")), true
 	}
-	before := r.describePlan()
 	b := newBuilder()
 	v := b.variable("thing")
 	b.add(valuesClause(v, names))
@@ -145,8 +144,7 @@ func (r *repairer) compareNamed() {
 		b.rank(v, phrase, descending)
 	}
 	b.plan.Result.Variable = v
-	r.plan.Clauses, r.plan.Result = b.plan.Clauses, b.plan.Result
-	r.editPlan(before, "the question compares "+names[0]+" with "+names[1])
+	r.replan(b, "the question compares "+names[0]+" with "+names[1])
 }
 
 var (
@@ -174,7 +172,6 @@ func (r *repairer) readCounts() {
 		result.GetFunction() == function && !kgtext.IsListed(r.plan, result.GetVariable()) {
 		return
 	}
-	before := r.describePlan()
 	b := newBuilder()
 	var counted []string
 	for _, name := range []string{first, second} {
@@ -192,9 +189,8 @@ func (r *repairer) readCounts() {
 	if more == "fewer" {
 		slices.Reverse(counted)
 	}
-	r.plan.Clauses = b.plan.GetClauses()
-	r.plan.Result = &graphv1.QueryResult{Variable: counted[0], OtherVariable: counted[1], Function: function}
-	r.editPlan(before, "the question compares how many "+things+" there are")
+	b.plan.Result = &graphv1.QueryResult{Variable: counted[0], OtherVariable: counted[1], Function: function}
+	r.replan(b, "the question compares how many "+things+" there are")
 }
 
 // comparisons are "is A older than B", "is the weight of A lower than that of B" and "does A have a lower weight than
@@ -238,16 +234,14 @@ func (r *repairer) compareTwo() {
 	}) {
 		return
 	}
-	before := r.describePlan()
 	b := newBuilder()
 	first, second := b.variable("thing"), b.variable("thing")
 	b.add(valuesClause(first, []string{clean(one)}))
 	of := b.attribute(first, phrase)
 	b.add(valuesClause(second, []string{clean(other)}))
 	b.add(compareClause(of, operator, b.attribute(second, phrase)))
-	r.plan.Clauses = b.plan.GetClauses()
-	r.plan.Result = &graphv1.QueryResult{Variable: first, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
-	r.editPlan(before, "the question compares both by their "+phrase)
+	b.plan.Result = &graphv1.QueryResult{Variable: first, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
+	r.replan(b, "the question compares both by their "+phrase)
 }
 
 // comparesBy returns what a comparative measures, empty if that is not known, and which operator it is.

@@ -90,7 +90,6 @@ func (r *repairer) readMean() {
 	if group, _ := r.findGroup(); group != "" || !isDrafted {
 		return
 	}
-	before := r.describePlan()
 	b := newBuilder()
 	v := b.variable(cmp.Or(kgtext.Singular(m[3]), "thing"))
 	for _, said := range []string{kgtext.Singular(m[3]), strings.TrimSpace(m[2])} {
@@ -106,8 +105,7 @@ func (r *repairer) readMean() {
 		function = graphv1.QueryFunction_QUERY_FUNCTION_SUM
 	}
 	b.plan.Result = &graphv1.QueryResult{Variable: b.get(v, kgtext.Singular(m[1])), Function: function}
-	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), b.plan.GetResult()
-	r.editPlan(before, "the question computes it of all that have it")
+	r.replan(b, "the question computes it of all that have it")
 }
 
 // askThings asks for the things, where the draft has the mean or the sum of all: those that a bound on it leaves, or

@@ -386,7 +386,6 @@ func (r *repairer) countOfNamed() {
 	if !countsName && slices.ContainsFunc(kgtext.ThingNames(r.plan), isNamed) {
 		return
 	}
-	before := r.describePlan()
 	b := newBuilder()
 	if kind, isThere := strings.CutSuffix(m[1], " are"); isThere { // "how many employees are in A"
 		b.plan.Result.Variable = b.variable(kgtext.Singular(kind))
@@ -398,8 +397,7 @@ func (r *repairer) countOfNamed() {
 		b.plan.Result.Variable = b.attribute(v, m[1])
 	}
 	b.plan.Result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
-	r.plan.Clauses, r.plan.Result = b.plan.Clauses, b.plan.Result
-	r.editPlan(before, "the question counts what "+m[2]+" has")
+	r.replan(b, "the question counts what "+m[2]+" has")
 }
 
 // kindCounted is "how many towns are there".

@@ -111,7 +111,7 @@ func (r *repairer) readDescribed() {
 	if r.asksOfDescribed(tie, asked) {
 		return
 	}
-	before, b := r.describePlan(), newBuilder()
+	b := newBuilder()
 	thing, owner := b.variable(parts["kind"]), b.variable("owner")
 	b.add(valuesClause(owner, []string{clean(name)}))
 	if parts["does"] != "" {
@@ -122,9 +122,8 @@ func (r *repairer) readDescribed() {
 	if tie != parts["kind"] {
 		b.add(matchClause(newPattern(thing, TypeRelation, entityTerm(parts["kind"]))))
 	}
-	r.plan.Result = &graphv1.QueryResult{Variable: b.attribute(thing, asked)}
-	r.plan.Clauses = b.plan.GetClauses()
-	r.editPlan(before, "the question asks for something of the "+parts["kind"])
+	b.plan.Result = &graphv1.QueryResult{Variable: b.attribute(thing, asked)}
+	r.replan(b, "the question asks for something of the "+parts["kind"])
 }
 
 // placesOf is what things have that are somewhere.

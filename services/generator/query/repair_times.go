@@ -64,15 +64,15 @@ func (r *repairer) readTenure() {
 	if m == nil {
 		return
 	}
-	before, b := r.describePlan(), newBuilder()
+	b := newBuilder()
 	v := b.variable("person")
 	b.pattern(v, TypeRelation, entityTerm("person"), false)
 	if place := strings.TrimSpace(m[1]); place != strings.ToLower(place) {
 		b.pattern(v, "in", entityTerm(place), false)
 	}
 	b.rank(v, "joined", false)
-	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), &graphv1.QueryResult{Variable: v}
-	r.editPlan(before, "the question asks who joined first")
+	b.plan.Result = &graphv1.QueryResult{Variable: v}
+	r.replan(b, "the question asks who joined first")
 }
 
 // period is a bound that the question sets, and where in it.
