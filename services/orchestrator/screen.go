@@ -348,14 +348,15 @@ func doubtRelation(run *orchestratorv1.Run, text string) {
 			!kgtext.Mentions(text, t.GetSubject()) {
 			return
 		}
-		for _, subject := range run.GetPgAkv().GetGroundGraph().GetSubjects() {
-			for _, other := range subject.GetTriples() {
-				if o := other.GetTriple(); o.GetSubject() == t.GetSubject() && isKind(o) {
-					contradict(run, fmt.Sprintf("the triples say the %s of %s, and the question asks for its %s",
-						kgtext.VerbaliseRelation(t.GetRelation()), t.GetSubject(), kinds[0]))
-					return
-				}
-			}
+		saysKind := func(other *graphv1.ScoredTriple) bool {
+			return other.GetTriple().GetSubject() == t.GetSubject() && isKind(other.GetTriple())
+		}
+		if slices.ContainsFunc(run.GetPgAkv().GetGroundGraph().GetSubjects(), func(s *graphv1.SubjectEvidence) bool {
+			return slices.ContainsFunc(s.GetTriples(), saysKind)
+		}) {
+			contradict(run, fmt.Sprintf("the triples say the %s of %s, and the question asks for its %s",
+				kgtext.VerbaliseRelation(t.GetRelation()), t.GetSubject(), kinds[0]))
+			return
 		}
 	}
 }

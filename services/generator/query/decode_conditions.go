@@ -293,12 +293,12 @@ func (b *builder) readWhere(v string, args []argument) {
 
 func (b *builder) contain(v string, args []argument) {
 	for _, a := range args {
-		if a.value.isLiteral() && clean(a.value.text) != "" {
-			relation := cmp.Or(strings.ToLower(splitWords(a.name)), kindOf(v))
-			if text := clean(a.value.text); a.name == "" && text == strings.ToLower(text) {
-				relation = TypeRelation // whether it has a pool
-			}
-			b.pattern(v, relation, entityTerm(clean(a.value.text)), a.negated)
+		switch text := clean(a.value.text); {
+		case !a.value.isLiteral() || text == "":
+		case a.name == "" && text == strings.ToLower(text): // whether it has a pool
+			b.pattern(v, TypeRelation, entityTerm(text), a.negated)
+		default:
+			b.pattern(v, cmp.Or(strings.ToLower(splitWords(a.name)), kindOf(v)), entityTerm(text), a.negated)
 		}
 	}
 }

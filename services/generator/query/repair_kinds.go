@@ -200,9 +200,7 @@ func (r *repairer) describeNamed() {
 		}
 		r.editReplace(kgtext.DescribeClause(c), described, "the question says "+names[0]+" "+kind)
 		r.plan.Clauses[i] = described
-		if described.GetValues() == nil && !slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-			return typeOf(c) == kind && c.GetMatch().GetStart().GetVariable() == v
-		}) {
+		if described.GetValues() == nil && !r.isOfKind(v, kind) {
 			r.plan.Clauses = slices.Insert(r.plan.Clauses, i,
 				matchClause(newPattern(v, TypeRelation, entityTerm(kind))))
 		}

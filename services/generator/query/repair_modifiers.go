@@ -46,11 +46,8 @@ func (r *repairer) addModifiers() {
 			continue
 		}
 		whole := modifier + " " + head
-		isHead := func(c *graphv1.QueryClause) bool {
-			return typeOf(c) == head && c.GetMatch().GetStart().GetVariable() == v
-		}
 		switch {
-		case kind == whole && slices.ContainsFunc(r.plan.GetClauses(), isHead):
+		case kind == whole && r.isOfKind(v, head):
 			continue
 		case kind == whole: // both, as a graph may have one or the other
 			c.GetMatch().End = entityTerm(head)

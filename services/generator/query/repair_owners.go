@@ -103,11 +103,8 @@ func (r *repairer) readDescribed() {
 	if parts == nil || r.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return
 	}
-	asked, name := parts["asked"], cmp.Or(parts["name"], parts["object"])
-	tie := cmp.Or(parts["does"], parts["done"], parts["kind"])
-	if where := parts["where"]; where != "" {
-		asked = cmp.Or(placesOf[where], where)
-	}
+	asked := cmp.Or(parts["asked"], placesOf[parts["where"]], parts["where"])
+	name, tie := cmp.Or(parts["name"], parts["object"]), cmp.Or(parts["does"], parts["done"], parts["kind"])
 	if r.asksOfDescribed(tie, asked) {
 		return
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
@@ -42,7 +43,8 @@ func (r *repairer) countPartners() {
 		}
 	}
 	// Whatever else the draft says of the name is as good as these words.
-	if partner == "" || !kgtext.SharesWord(named.GetSteps()[0].GetRelation(), partner) && !r.isOfKind(named, partner) {
+	if partner == "" || !kgtext.SharesWord(named.GetSteps()[0].GetRelation(), partner) &&
+		!r.isOfKind(named.GetStart().GetVariable(), partner) {
 		return
 	}
 	draft := r.describePlan()
@@ -76,12 +78,9 @@ func (r *repairer) onlyNamed() *graphv1.QueryPattern {
 	return only
 }
 
-// isOfKind reports whether what a pattern starts from is of a kind.
-func (r *repairer) isOfKind(p *graphv1.QueryPattern, kind string) bool {
-	for _, c := range r.plan.GetClauses() {
-		if c.GetMatch().GetStart().GetVariable() == p.GetStart().GetVariable() && kgtext.SameNoun(typeOf(c), kind) {
-			return true
-		}
-	}
-	return false
+// isOfKind reports whether a clause says that a variable is of a kind.
+func (r *repairer) isOfKind(variable, kind string) bool {
+	return slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetMatch().GetStart().GetVariable() == variable && kgtext.SameNoun(typeOf(c), kind)
+	})
 }

@@ -48,10 +48,13 @@ var byAdjective = regexp.MustCompile(`\bthe (?:most (\p{L}+(?:ful|ive|ous|[ai]bl
 // with the most of it: "which hatchback is the most powerful" of Hatchback().most_common("power").
 func (r *repairer) rankByValue() {
 	m, result := byAdjective.FindStringSubmatch(r.lower), r.plan.GetResult()
+	if m == nil || oftenForm.MatchString(m[1]+m[2]) {
+		return
+	}
 	for _, c := range r.plan.GetClauses() {
 		rank := c.GetRank()
-		if m == nil || !rank.GetCount() || rank.GetGroupBy() != result.GetVariable() ||
-			r.ownerOf(rank.GetGroupBy()) != rank.GetVariable() || oftenForm.MatchString(m[1]+m[2]) ||
+		if !rank.GetCount() || rank.GetGroupBy() != result.GetVariable() ||
+			r.ownerOf(rank.GetGroupBy()) != rank.GetVariable() ||
 			r.sharesWord(r.phraseOf(rank.GetGroupBy())) && m[1] == "" {
 			continue
 		}

@@ -297,7 +297,7 @@ func (e *explorer) findQualified(kind string) (links []link.Link, err error) {
 
 // isDefinite reports whether the question has a kind as the name of one thing: "who is in the choir".
 func (e *explorer) isDefinite(kind string) bool {
-	return strings.Contains(string(kgtext.FoldWords(e.question)), " the "+store.Fold(kind)+" ")
+	return kgtext.FoldWords(e.question).Mention("the " + store.Fold(kind))
 }
 
 // lacksClass reports whether a name is that of a thing that the graph says something of, and of nothing that it is one.

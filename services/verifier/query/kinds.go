@@ -120,24 +120,27 @@ func (x *alignment) isName(l *graphv1.EntityLink) bool {
 
 // hasKind reports whether the knowledge graph has a kind that the draft says of a variable, of some if there are any.
 func (x *alignment) hasKind(variable string, of ...string) bool {
-	for i, c := range x.draft.GetClauses() {
-		p := c.GetMatch()
-		isSuch := func(kind string) bool { return kgtext.SameNoun(kind, p.GetEnd().GetEntity()) }
-		if p.GetStart().GetVariable() == variable && kgtext.DescribeRelation(p) == typeRelation &&
-			len(x.patterns[i].GetCandidates()) > 0 && (of == nil || slices.ContainsFunc(of, isSuch)) {
-			return true
-		}
-	}
-	return false
+	return x.saysKind(variable, func(name string, isKnown bool) bool {
+		isSuch := func(kind string) bool { return kgtext.SameNoun(kind, name) }
+		return isKnown && (of == nil || slices.ContainsFunc(of, isSuch))
+	})
 }
 
 // hasNarrower reports whether another clause that the knowledge graph confirms says a kind of a variable with a word
 // before it: electric car beside car.
 func (x *alignment) hasNarrower(variable, kind string) bool {
+	return x.saysKind(variable, func(name string, isKnown bool) bool {
+		return isKnown && strings.HasSuffix(name, " "+kind)
+	})
+}
+
+// saysKind reports whether the draft says a kind of some sort of a variable. isKnown is set if the knowledge graph has
+// that kind.
+func (x *alignment) saysKind(variable string, isSort func(name string, isKnown bool) bool) bool {
 	for i, c := range x.draft.GetClauses() {
 		p := c.GetMatch()
 		if p.GetStart().GetVariable() == variable && kgtext.DescribeRelation(p) == typeRelation &&
-			strings.HasSuffix(p.GetEnd().GetEntity(), " "+kind) && len(x.patterns[i].GetCandidates()) > 0 {
+			isSort(p.GetEnd().GetEntity(), len(x.patterns[i].GetCandidates()) > 0) {
 			return true
 		}
 	}
@@ -185,12 +188,10 @@ func (x *alignment) namesSay(variable, kind string) bool {
 // films.
 func (x *alignment) tellsApart(variable, name string) bool {
 	head := strings.LastIndex(name, " ")
-	return head > 0 && holdsWords(x.question, name) && slices.ContainsFunc(x.draft.GetClauses(),
-		func(c *graphv1.QueryClause) bool {
-			p := c.GetMatch()
-			return c.GetRank().GetCount() || p.GetStart().GetVariable() == variable &&
-				kgtext.DescribeRelation(p) == typeRelation && p.GetEnd().GetEntity() == name[head+1:]
-		})
+	isHead := func(kind string, _ bool) bool { return kind == name[head+1:] }
+	counts := func(c *graphv1.QueryClause) bool { return c.GetRank().GetCount() }
+	return head > 0 && holdsWords(x.question, name) &&
+		(slices.ContainsFunc(x.draft.GetClauses(), counts) || x.saysKind(variable, isHead))
 }
 
 // asksKind reports whether the question names a kind of things that the knowledge graph tells apart:
