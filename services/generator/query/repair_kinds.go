@@ -58,7 +58,7 @@ func (r *repairer) isBare(kind string) bool {
 	isBehind := func(verb string) bool { return words.Mention(verb + " " + name) }
 	isSaid := strings.HasSuffix(string(words), " "+name+" ") // of something else: "which tree is tall"
 	return slices.ContainsFunc([]string{"does", "did", "has"}, isBehind) ||
-		!isSaid && slices.ContainsFunc([]string{"is", "was"}, isBehind)
+		!isSaid && !kgtext.IsParticiple(kind) && slices.ContainsFunc([]string{"is", "was"}, isBehind)
 }
 
 // nameKinds makes a name of a kind that the question has in capitals or bare: Anna_Lind(drafted_by="team"), and what
@@ -481,7 +481,8 @@ func (r *repairer) countTimes() {
 	for i, c := range r.plan.GetClauses() {
 		p := c.GetMatch()
 		if p.GetEnd().GetVariable() != result.GetVariable() || p.GetStart().GetVariable() == "" ||
-			len(r.plan.GetClauses()) < 2 || r.binds(result.GetVariable(), p) {
+			len(r.plan.GetClauses()) < 2 || r.binds(result.GetVariable(), p) ||
+			kgtext.IsListed(r.plan, p.GetStart().GetVariable()) {
 			continue
 		}
 		r.editDelete(c, "the question asks how many times")

@@ -363,12 +363,35 @@ func (r *repairer) excludeNegated() {
 		}
 	}
 	if last < 0 {
+		r.excludeDone()
 		return
 	}
 	before := r.plan.GetClauses()[last]
 	after := excludeClause(before.GetMatch())
 	r.editReplace(kgtext.DescribeClause(before), after, "the question says "+r.question[at[0]:at[1]])
 	r.plan.Clauses[last] = after
+}
+
+// notDone is "which products have never been ordered".
+var notDone = regexp.MustCompile(`^(?i:which|what|how many) (?:\p{Ll}+ )*?(\p{Ll}+s) (?:have|were|are) (?:not|never) ` +
+	`(?:yet |ever )?(?:been )?(\p{Ll}+)(?: yet)?\W*$`)
+
+// excludeDone excludes the things to which was done what the question says was not, where the draft does not.
+func (r *repairer) excludeDone() {
+	m, root := notDone.FindStringSubmatch(r.question), r.root()
+	if m == nil || !kgtext.IsParticiple(m[2]) || !kgtext.SameNoun(m[1], kindOf(root)) {
+		return
+	}
+	done := newPattern(root, TypeRelation, entityTerm(m[2]))
+	for i, c := range r.plan.GetClauses() {
+		if typeOf(c) != "" && c.GetMatch().GetStart().GetVariable() == root && kgtext.SharesWord(m[2], typeOf(c)) &&
+			!kgtext.SameNoun(m[1], typeOf(c)) {
+			r.editReplace(kgtext.DescribeClause(c), excludeClause(done), "the question says that they are not "+m[2])
+			r.plan.Clauses[i] = excludeClause(done)
+			return
+		}
+	}
+	r.insert(len(r.plan.GetClauses()), "the question says that they are not "+m[2], excludeClause(done))
 }
 
 // dropContradicted removes a fact about a name that the question gives once and the plan excludes, or that a

@@ -182,7 +182,7 @@ func (e *explorer) classifyEnds(c *Candidate) (mediators []store.EntityID) {
 
 // typeEnds says what the ends of a candidate are. What is of a kind is no number, whatever its name: the order 10248.
 func (e *explorer) typeEnds(c *Candidate) error {
-	if len(e.types) == 0 || c.EndKind != store.Entity {
+	if len(e.types) == 0 || c.EndKind == store.Mediator {
 		return nil
 	}
 	lists, err := e.snap.Edges(e.ctx, sample(c.ends, 16), store.Out, e.types)

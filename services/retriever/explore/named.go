@@ -49,8 +49,8 @@ func (e *explorer) preferNamed(o open, candidates []Candidate) {
 		name := strings.ToLower(kgtext.WithoutUnit(e.lastName(c)))
 		n := words.Has(name)
 		switch {
-		case c.misfit > 0 || own > 0 && !strings.Contains(name, phrase):
-			continue // the question has the words of the draft
+		case c.misfit > 0, c.TypeMiss && first.TypeMatch, own > 0 && !strings.Contains(name, phrase):
+			continue // it is of other things, or the question has the words of the draft
 		case elsewhere && name == phrase:
 			n = math.MaxInt // the first is what another clause says, and this is what the draft says
 		}

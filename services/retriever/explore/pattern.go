@@ -74,7 +74,7 @@ func (e *explorer) findCandidates(o open) ([]Candidate, error) {
 		}
 		return candidates, err
 	case o.isType() && o.end == nil:
-		return nil, nil // no entity has this name
+		return e.findDone(o) // no entity has this name
 	case o.start != nil:
 		candidates, err := e.around(o.start, o.end, o.phrase, false, nil)
 		if err != nil || o.end == nil || o.isType() {
@@ -163,7 +163,13 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 	if err != nil {
 		return nil, err
 	}
+	if len(through) == 0 {
+		if through, err = e.throughEvents(o, candidates); err != nil {
+			return nil, err
+		}
+	}
 	candidates = append(candidates, through...)
+	e.sayAgent(o, candidates)
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())
 	misfit, isOther := e.findMisfits(o), e.findOthers(o.phrase, candidates)
@@ -251,7 +257,7 @@ func (e *explorer) stepsOf(c Candidate) []*graphv1.RelationStep {
 
 // findMisfits returns what is taken from the score of a relation that cannot be meant: to what identifies, where values
 // are compared or counted; to dates and numbers, where the question asks who, or the plan for what has a value; to
-// times, where it asks for a place; to a measure of what the plan counts, such as the floor area where floors are
+// times, where it asks for a place; to events that neither question nor plan says; to a measure of what the plan counts, such as the floor area where floors are
 // counted; to what was so before, unless the question asks for that; of one of several by its number, where the
 // question has none: "1st runway length".
 func (e *explorer) findMisfits(o open) func(Candidate) float32 {
@@ -272,7 +278,7 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 		case c.Words < 1 && (counts || e.valued[end]) && identifierForm.MatchString(kgtext.Fold(name)),
 			(asksWho || isThing) && c.Comparable > 0.5,
 			asksPlace && !kgtext.IsPlace(name) && (kgtext.IsTime(name) || timeForm.MatchString(name)),
-			counts && kgtext.MeasuresOther(o.phrase, name),
+			counts && kgtext.MeasuresOther(o.phrase, name), e.isUnsaidEvent(o.phrase, c),
 			kgtext.FindOtherLead(e.question, name) != "":
 			return 1
 		case c.Words < 1 && !c.TypeMatch && e.leadsBack(o, c):

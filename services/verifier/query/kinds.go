@@ -52,6 +52,10 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 		x.list(p, term.GetLinks(), "these have it in their names")
 		return ""
 	}
+	if len(links) == 0 && len(found.GetCandidates()) > 0 {
+		x.addDone(p, found.GetCandidates()[0], false)
+		return ""
+	}
 	named := slices.IndexFunc(links, x.isName)
 	if named >= 0 && len(found.GetCandidates()) == 0 && !x.hasKind(p.GetStart().GetVariable()) {
 		x.list(p, links[named:named+1], "the question names it")
@@ -100,6 +104,13 @@ func (x *alignment) typePattern(at int, p *graphv1.QueryPattern, found *graphv1.
 	}
 	x.add(p, best, links, false)
 	return ""
+}
+
+// addDone says what a variable is by what it has: a loan that was returned has "returned on".
+func (x *alignment) addDone(p *graphv1.QueryPattern, done *graphv1.RelationCandidate, exclude bool) {
+	p = proto.CloneOf(p)
+	p.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: x.newVariable()}}
+	x.add(p, done, nil, exclude)
 }
 
 // list puts named things in the place of a clause that says what a variable is.

@@ -44,6 +44,11 @@ func (x *alignment) pattern(at int, p *graphv1.QueryPattern, exclude bool) strin
 		x.addFlag(p, flags[0], true)
 		return ""
 	}
+	if done := found.GetCandidates(); phrase == typeRelation && len(done) > 0 &&
+		len(x.entities(p.GetEnd().GetEntity())) == 0 {
+		x.addDone(p, done[0], true)
+		return ""
+	}
 	end := p.GetEnd().GetVariable()
 	var links []*graphv1.EntityLink
 	if name := p.GetEnd().GetEntity(); name != "" {
@@ -188,7 +193,7 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	if kgtext.SaysWay(phrase, relationOf(best)) {
 		fit = max(fit, surelySaid)
 	}
-	if phrase == "in" && (len(candidates) == 1 || isOnlySubject(best, candidates) &&
+	if (phrase == "in" || phrase == "from") && (len(candidates) == 1 || isOnlySubject(best, candidates) &&
 		kgtext.HasValue(x.draft, p.GetStart().GetVariable(), x.valued)) {
 		fit = max(fit, 0.55) // the place has no other relation
 	}

@@ -145,6 +145,7 @@ func (x *alignment) align() string {
 		return "the plan claims nothing that the knowledge graph could confirm"
 	}
 	x.joinThrough()
+	x.shareEvents()
 	x.compareValues()
 	x.rankByValue()
 	x.turnAges()
@@ -179,6 +180,42 @@ func (x *alignment) joinThrough() {
 			break
 		}
 	}
+}
+
+// shareEvents says of one event what the plan says of two that the same steps lead back to: when A borrowed B is when the
+// loan of B to A was.
+func (x *alignment) shareEvents() {
+	var clauses []*graphv1.QueryClause
+	shared := map[*graphv1.QueryPattern]bool{}
+	for i, c := range x.plan.GetClauses() {
+		p := c.GetMatch()
+		last := len(p.GetSteps()) - 1
+		if last < 1 || shared[p] || !p.GetSteps()[0].GetInverse() {
+			clauses = append(clauses, c)
+			continue
+		}
+		same := []*graphv1.QueryPattern{p}
+		for _, other := range x.plan.GetClauses()[i+1:] {
+			o := other.GetMatch()
+			if len(o.GetSteps()) == last+1 && proto.Equal(p.GetStart(), o.GetStart()) &&
+				kgtext.StepsKey(o.GetSteps()[:last]) == kgtext.StepsKey(p.GetSteps()[:last]) &&
+				!proto.Equal(o.GetSteps()[last], p.GetSteps()[last]) {
+				same = append(same, o)
+			}
+		}
+		if len(same) > 1 {
+			event := &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: x.newVariable()}}
+			joined := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{
+				Match: &graphv1.QueryPattern{Start: p.GetStart(), Steps: p.GetSteps()[:last], End: event}}}
+			x.edit(graphv1.EditKind_EDIT_KIND_ADD, "", kgtext.DescribeClause(joined), "both are of one of them", nil)
+			clauses = append(clauses, joined)
+			for _, o := range same {
+				o.Start, o.Steps, shared[o] = event, o.GetSteps()[last:], true
+			}
+		}
+		clauses = append(clauses, c)
+	}
+	x.plan.Clauses = clauses
 }
 
 // compareValues compares numbers that the knowledge graph has, where the plan compares how many there are: who has more
@@ -261,22 +298,30 @@ func (x *alignment) newVariable() string {
 	}
 }
 
-// checkBound returns why a variable of the plan is bound by nothing that is left.
+// checkBound returns why a variable of the plan is bound by nothing that is left, or by nothing before it is compared or
+// ranked by.
 func (x *alignment) checkBound() string {
 	bound := map[string]bool{}
+	lacks := func(variables ...string) string {
+		for _, v := range variables {
+			if v != "" && !bound[v] {
+				return fmt.Sprintf("the knowledge graph does not say what ?%s is", v)
+			}
+		}
+		return ""
+	}
 	for _, c := range x.plan.GetClauses() {
+		cond, rank := c.GetCondition(), c.GetRank()
+		if reason := lacks(cond.GetVariable(), cond.GetOtherVariable(), rank.GetVariable()); reason != "" {
+			return reason
+		}
 		if c.GetMatch() != nil || c.GetValues() != nil {
 			for _, v := range kgtext.ClauseVariables(c) {
 				bound[v] = true
 			}
 		}
 	}
-	for _, v := range kgtext.ResultVariables(x.plan.GetResult()) {
-		if !bound[v] {
-			return fmt.Sprintf("the knowledge graph does not say what ?%s is", v)
-		}
-	}
-	return ""
+	return lacks(kgtext.ResultVariables(x.plan.GetResult())...)
 }
 
 // setFunction makes the function fit what its variable is: things are counted, numbers are told. It returns why there

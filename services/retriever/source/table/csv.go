@@ -381,6 +381,9 @@ func (t *table) useColumnsAsRelations(file string, headings []string) error {
 		t.kind = KindOf(file, headings[t.subject], headings[t.names[0]])
 	case t.object < 0:
 		t.kind = KindOf(file, headings[t.subject])
+		if t.kind != "" && t.references[t.subject] == "" && keyWords.MatchString(headings[t.subject]) {
+			t.references[t.subject] = t.kind
+		}
 	}
 	if t.subject >= 0 {
 		t.otherKind = otherKindOf(file, t.kind, headings)

@@ -1,0 +1,298 @@
+package explore
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/triplemesh/triplemesh/internal/kgtext"
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/store"
+	"github.com/triplemesh/triplemesh/services/retriever/vector"
+	"github.com/triplemesh/triplemesh/services/retriever/walk"
+)
+
+// maxEvents is how many kinds of events lie between two things: from a customer over an order and its items to products.
+const maxEvents = 2
+
+// clearlyEvent is the cosine from which on a phrase says an event: "borrowed" a loan (.57), and "recommended" none (.21).
+const clearlyEvent = 0.5
+
+// throughEvents returns what leads to the other end of a pattern over events, which are things of a kind of their own
+// that numbers tell apart and that join others: over the loans of a book to who borrowed it. It does where no relation
+// alone says what the pattern does, and its words say the event.
+func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candidate, err error) {
+	saysOther := func(c Candidate) bool {
+		return c.Joins || c.Words == 1 && !c.TypeMiss || c.TypeMatch && !e.isDone(o, c)
+	}
+	if len(e.types) == 0 || o.isType() || slices.ContainsFunc(candidates, saysOther) {
+		return nil, nil
+	}
+	from, to, other := o.start, o.end, o.pattern.GetEnd()
+	reversed := len(from) == 0 || len(to) > 0 && len(to) < len(from)
+	if reversed {
+		from, to, other = to, from, o.pattern.GetStart()
+	}
+	wanted, err := e.classesOf(other.GetVariable(), to)
+	if err != nil {
+		return nil, err
+	}
+	trails := []Candidate{{ends: sample(from, sampled), Coverage: 1}}
+	for range maxEvents {
+		var further []Candidate
+		for _, c := range trails {
+			events, err := e.findEvents(c)
+			if err != nil {
+				return nil, err
+			}
+			further = append(further, events...)
+		}
+		for _, event := range further {
+			if timesForm.MatchString(o.phrase) { // what was borrowed three times has three loans
+				isSaid, err := e.saysEvent(event.EndTypes, o.phrase)
+				if err != nil {
+					return nil, err
+				}
+				if isSaid {
+					event.Phrase, event.Words, event.TypeMatch = 1, 1, true
+					found = append(found, event)
+				}
+				continue
+			}
+			beyond, err := e.beyondEvent(event, o, wanted, to)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, beyond...)
+		}
+		if trails = further; len(found) > 0 {
+			break
+		}
+	}
+	for i := range found {
+		found[i].reverse(reversed)
+	}
+	return found, nil
+}
+
+// timesForm is how often something is done.
+var timesForm = regexp.MustCompile(`\btimes\b`)
+
+// findDone returns what says that the things of a pattern are what a participle says, by a relation or over events, where
+// nothing is of such a kind: a loan that has "returned on" is returned, a book that has a loan borrowed.
+func (e *explorer) findDone(o open) ([]Candidate, error) {
+	kind := o.pattern.GetEnd().GetEntity()
+	if _, isColumn := e.column(kind); isColumn || o.start == nil || !kgtext.IsParticiple(kind) {
+		return nil, nil
+	}
+	if o.excluded { // else the relation implies it
+		candidates, err := e.around(o.start, nil, kind, false, nil)
+		at := slices.IndexFunc(candidates, func(c Candidate) bool { return c.Words == 1 && !c.Steps[0].Inverse })
+		if err != nil || at >= 0 {
+			return candidates[max(at, 0) : at+1], err
+		}
+	}
+	o.phrase, o.pattern = kind+" times", &graphv1.QueryPattern{Start: o.pattern.GetStart()}
+	return e.throughEvents(o, nil)
+}
+
+// lightForm says of an event only that it happened: orders are placed, donations made.
+var lightForm = regexp.MustCompile(`^(?:placed|made|done|submitted|filed|given|performed|carried out)(?: by)?$`)
+
+// sayAgent makes the words of a pattern those of the only relation by which events of its kind lead to things that are
+// no events: who placed an order is its customer.
+func (e *explorer) sayAgent(o open, candidates []Candidate) {
+	if !lightForm.MatchString(o.phrase) || len(o.start) > 0 == (len(o.end) > 0) {
+		return
+	}
+	var found []*Candidate
+	isFrom := len(o.start) > 0 && e.areEvents(Candidate{ends: o.start, EndTypes: []string{""}})
+	for i := range candidates {
+		c := &candidates[i]
+		isAgent := isFrom && len(c.EndTypes) > 0 && !e.areEvents(*c) || len(o.end) > 0 && c.TypeMatch && e.areEvents(*c)
+		if isAgent && len(c.Steps) == 1 && !c.Steps[0].Inverse {
+			found = append(found, c)
+		}
+	}
+	if len(found) == 1 {
+		found[0].Phrase, found[0].Words, found[0].TypeMatch, found[0].TypeMiss = 1, 1, true, false
+	}
+}
+
+// isDone reports whether the words of a pattern say what is done in the events that a candidate leads to, and not these
+// themselves: who has "donated" is no donation.
+func (e *explorer) isDone(o open, c Candidate) bool {
+	isNoun := func(word string) bool {
+		return slices.ContainsFunc(c.EndTypes, func(kind string) bool {
+			return kgtext.SameNoun(word, kgtext.LastWord(kgtext.Fold(kind)))
+		})
+	}
+	return e.areEvents(c) && len(c.Steps) == 1 && !slices.ContainsFunc(strings.Fields(o.phrase), isNoun) &&
+		len(e.plannedTypes(o.pattern.GetEnd().GetVariable())) == 0
+}
+
+// isUnsaidEvent reports whether a candidate leads to events, such as loans, that neither a phrase nor the question says.
+func (e *explorer) isUnsaidEvent(phrase string, c Candidate) bool {
+	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, phrase) || kgtext.IsSaid(kind, e.question) }
+	return c.Words == 0 && !c.TypeMatch && c.Steps[len(c.Steps)-1].Inverse && e.areEvents(c) &&
+		!slices.ContainsFunc(c.EndTypes, isSaid)
+}
+
+// areEvents reports whether a candidate leads to events.
+func (e *explorer) areEvents(c Candidate) bool {
+	isUnnumbered := func(id store.EntityID) bool { return !hasDigit(e.snap.EntityName(id)) }
+	return len(c.EndTypes) > 0 && !slices.ContainsFunc(sample(c.ends, sampled), isUnnumbered)
+}
+
+// classesOf returns what a plan says that a variable is, by the names that things have as a type, and what some things
+// are.
+func (e *explorer) classesOf(variable string, things []store.EntityID) (names []string, err error) {
+	for _, kind := range e.plannedTypes(variable) {
+		classes, err := e.findClasses(e.links[kind])
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range classes {
+			names = append(names, e.snap.EntityName(id))
+		}
+	}
+	if len(names) > 0 || len(things) == 0 {
+		return names, nil
+	}
+	c := Candidate{ends: things}
+	err = e.typeEnds(&c)
+	return c.EndTypes, err
+}
+
+// findEvents returns the steps from the ends of a candidate to events.
+func (e *explorer) findEvents(c Candidate) (events []Candidate, err error) {
+	directions := []store.Direction{store.In, store.Out}
+	if len(c.Steps) == 0 {
+		directions = directions[:1]
+	}
+	steps, err := e.stepsFrom(c, directions...)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range steps {
+		event := c
+		isOn, err := e.extend(&event, s)
+		if err != nil {
+			return nil, err
+		}
+		if isOn && e.areEvents(event) {
+			events = append(events, event)
+		}
+	}
+	return events, nil
+}
+
+// stepsFrom returns the steps from some ends of a candidate but the way back and those that say what something is.
+func (e *explorer) stepsFrom(c Candidate, directions ...store.Direction) ([]walk.Step, error) {
+	found := map[walk.Step]bool{}
+	for _, id := range sample(c.ends, linked) {
+		for _, dir := range directions {
+			relations, err := e.snap.Relations(e.ctx, id, dir)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range relations {
+				s := walk.Step{Relation: r.Relation, Inverse: dir == store.In}
+				isBack := len(c.Steps) > 0 && c.Steps[len(c.Steps)-1] == s.Reverse()
+				if !isBack && !slices.Contains(e.types, r.Relation) {
+					found[s] = true
+				}
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(found), walk.CompareSteps), nil
+}
+
+// beyondEvent returns the candidates that go on from events to what is wanted, by its classes, if a pattern says the
+// event: its kind, or what is said of it ("borrowed on"). Where no kind is wanted, they also go on to a time or a number
+// of the event that the pattern says.
+func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
+	to []store.EntityID) (found []Candidate, err error) {
+	steps, err := e.stepsFrom(event, store.Out)
+	if err != nil {
+		return nil, err
+	}
+	says := slices.Clone(event.EndTypes)
+	for _, s := range event.Steps {
+		says = append(says, e.snap.RelationName(s.Relation))
+	}
+	isWanted := func(class string) bool { return slices.Contains(wanted, class) }
+	var values []Candidate
+	for _, s := range steps {
+		c := event
+		isOn, err := e.extend(&c, s)
+		switch {
+		case err != nil:
+			return nil, err
+		case isOn && len(c.EndTypes) == 0:
+			values = append(values, c)
+		case isOn && (slices.ContainsFunc(c.EndTypes, isWanted) || len(wanted) == 0 && !e.areEvents(c)):
+			found = append(found, c)
+		}
+	}
+	var kept []Candidate
+	for _, c := range values {
+		if len(wanted) == 0 && e.saysValue(o, c, says) {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 {
+		isSaid, err := e.saysEvent(event.EndTypes, o.phrase)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range values {
+			says = append(says, e.lastName(c))
+		}
+		kept = slices.DeleteFunc(found, func(c Candidate) bool {
+			return !isSaid && kgtext.SharedWords(o.phrase, strings.Join(says, " ")+" "+e.lastName(c)) < 1
+		})
+	}
+	for i := range kept {
+		c := &kept[i]
+		last := c.Steps[len(c.Steps)-1]
+		c.Phrase, c.Words, c.TypeMatch, c.TypeMiss = 1, 1, true, false
+		c.Question, c.Triples = e.cosine(last.Relation, ""), e.snap.RelationTriples(last.Relation)
+		c.Joins = slices.ContainsFunc(c.ends, func(id store.EntityID) bool { return slices.Contains(to, id) })
+	}
+	return kept, nil
+}
+
+// saysValue reports whether a pattern says the last relation of a candidate, which leads from an event to a value: when
+// a book was borrowed, of a loan that has "borrowed on" and "returned on". Words that say the event do not count, and
+// those for a time do where the value is one.
+func (e *explorer) saysValue(o open, c Candidate, says []string) bool {
+	isDate, asksTime := e.endsInDates(c), kgtext.IsTime(o.phrase) || e.valued[o.pattern.GetEnd().GetVariable()]
+	if c.Comparable <= 0.5 || isDate && !asksTime || o.pattern.GetEnd().GetVariable() == "" {
+		return false
+	}
+	open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(o.phrase)), func(word string) bool {
+		isTime := isDate && kgtext.IsTime(word)
+		return isTime || !kgtext.SharesWord(word, e.lastName(c)) && kgtext.SharesWord(word, strings.Join(says, " "))
+	})
+	return (isDate || len(open) > 0) && (len(open) == 0 ||
+		kgtext.SharedWords(strings.Join(open, " "), e.lastName(c)) == 1)
+}
+
+// containForm says what is in something: the products of an order, over its items.
+var containForm = regexp.MustCompile(`^(?:contain(?:s|ed|ing)?|includ(?:es?|ed|ing))(?: in| by)?$`)
+
+// saysEvent reports whether a phrase says an event of some kinds in other words.
+func (e *explorer) saysEvent(kinds []string, phrase string) (bool, error) {
+	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, phrase) }
+	switch {
+	case slices.ContainsFunc(kinds, isSaid), containForm.MatchString(phrase), len(kgtext.NewOpenWords(phrase)) == 0:
+		return true, nil
+	case len(e.vectors[phrase]) == 0:
+		return false, nil
+	}
+	vectors, err := e.encoder.Encode(e.ctx, kinds)
+	isNear := func(v []float32) bool { return vector.Dot(v, e.vectors[phrase]) >= clearlyEvent }
+	return slices.ContainsFunc(vectors, isNear), err
+}

@@ -1,0 +1,84 @@
+package explore_test
+
+import (
+	"slices"
+	"testing"
+
+	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	"github.com/triplemesh/triplemesh/services/retriever/explore"
+	"github.com/triplemesh/triplemesh/services/retriever/store/storetest"
+)
+
+func library() *storetest.Graph {
+	return storetest.NewGraph(
+		[3]string{"The Salt Road", "instance of", "book"}, [3]string{"The Salt Road", "genre", "novel"},
+		[3]string{"Soil", "instance of", "book"}, [3]string{"Soil", "genre", "science"},
+		[3]string{"Petra Simko", "instance of", "member"}, [3]string{"Petra Simko", "town", "Lund"},
+		[3]string{"Olu Adeyemi", "instance of", "member"}, [3]string{"Olu Adeyemi", "town", "Malmo"},
+		[3]string{"loan 1", "instance of", "loan"}, [3]string{"loan 1", "book", "The Salt Road"},
+		[3]string{"loan 1", "member", "Petra Simko"}, [3]string{"loan 1", "borrowed_on", "2023-01-10"},
+		[3]string{"loan 2", "instance of", "loan"}, [3]string{"loan 2", "book", "Soil"},
+		[3]string{"loan 2", "member", "Olu Adeyemi"}, [3]string{"loan 2", "borrowed_on", "2023-01-15"},
+		[3]string{"fee 1", "instance of", "fee"}, [3]string{"fee 1", "loan", "loan 2"},
+		[3]string{"fee 1", "cashier", "Ann Berg"}, [3]string{"Ann Berg", "instance of", "clerk"})
+}
+
+func TestEventsJoinThings(t *testing.T) {
+	t.Parallel()
+	kind := func(v, name string) *graphv1.QueryClause { return match(variable(v), "type", entity(name)) }
+	for _, c := range []struct {
+		name, question string
+		clauses        []*graphv1.QueryClause
+		want           []string
+	}{
+		{"of the kind that the plan asks for", "Which members borrowed Soil?",
+			[]*graphv1.QueryClause{kind("x", "member"), match(variable("x"), "borrowed", entity("Soil"))},
+			[]string{"^member", "book"}},
+		{"from either end", "Which books did Petra Simko borrow?",
+			[]*graphv1.QueryClause{kind("x", "book"), match(variable("x"), "borrowed by", entity("Petra Simko"))},
+			[]string{"^book", "member"}},
+		{"of any kind, if they are things and no events", "Who borrowed Soil?",
+			[]*graphv1.QueryClause{match(entity("Soil"), "borrowed by", variable("x"))},
+			[]string{"^book", "member"}},
+		{"by the name of the event in other words", "Who lent Soil?",
+			[]*graphv1.QueryClause{match(entity("Soil"), "lent to", variable("x"))},
+			[]string{"^book", "member"}},
+		{"two of them, if one does not lead there", "Which clerks took fees for Soil?",
+			[]*graphv1.QueryClause{kind("x", "clerk"), match(variable("x"), "fees for", entity("Soil"))},
+			[]string{"^cashier", "loan", "book"}},
+		{"and two names", "Did Petra Simko borrow Soil?",
+			[]*graphv1.QueryClause{match(entity("Soil"), "borrowed by", entity("Petra Simko"))},
+			[]string{"^book", "member"}},
+		{"not by words that say none of them", "Which members recommended Soil?",
+			[]*graphv1.QueryClause{kind("x", "member"), match(variable("x"), "recommended", entity("Soil"))}, nil},
+		{"not where a relation says it", "What is the genre of Soil?",
+			[]*graphv1.QueryClause{match(entity("Soil"), "genre", variable("x"))}, nil},
+		{"not where the events are asked for", "Which loans of Soil were there?",
+			[]*graphv1.QueryClause{match(entity("Soil"), "loans", variable("x"))}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := library()
+			plan := &graphv1.QueryPlan{Clauses: c.clauses, Result: &graphv1.QueryResult{Variable: "x"}}
+			_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, c.question, plan, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			all := patterns[len(patterns)-1].Candidates
+			at := slices.IndexFunc(all, func(c explore.Candidate) bool { return len(c.Steps) > 1 })
+			if at >= 0 {
+				for _, s := range all[at].Steps {
+					name := g.RelationName(s.Relation)
+					if s.Inverse {
+						name = "^" + name
+					}
+					got = append(got, name)
+				}
+			}
+			if at > 0 || !slices.Equal(got, c.want) {
+				t.Errorf("got %q as candidate %d, want %q as the first", got, at, c.want)
+			}
+		})
+	}
+}
