@@ -201,7 +201,8 @@ var (
 var (
 	asksItself = regexp.MustCompile(`(?i)\b(?:is|was|are|were|be|been|has|have|had|me|us|and|or|` +
 		`name|list|find|show|identify|(?:name|title|kind|type)s? of)$`)
-	whereWhen = regexp.MustCompile(`(?i)^(?:where|when) (?:is|are|was|were) (?:the|an?) \pL+ (?:that|which|who) `)
+	whereWhen = regexp.MustCompile(`(?i)^(?:where|when|(?:from|in|at|on|to) (?:which|what) \pL+) (?:is|are|was|were) ` +
+		`(?:the|an?) \pL+ (?:that|which|who) `)
 )
 
 // whereOf is "where is the department of A", unless that is a place itself.

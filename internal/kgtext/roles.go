@@ -517,7 +517,8 @@ func IsRole(word string) bool { return agentForm.MatchString(Fold(word)) }
 func IsNounOf(kind, relation string) bool {
 	own := Fold(VerbaliseRelation(relation))
 	open := NewOpenWords(own)
-	return len(open) == 1 && strings.HasSuffix(own, open[0]) && SameNoun(Fold(kind), open[0]) &&
+	isVerb := strings.HasSuffix(own, "ed") && !strings.HasSuffix(own, "eed") // "attended"
+	return len(open) == 1 && !isVerb && strings.HasSuffix(own, open[0]) && SameNoun(Fold(kind), open[0]) &&
 		!slices.ContainsFunc(roles[open[0]], func(r role) bool { return r.group == "kin" })
 }
 

@@ -246,6 +246,7 @@ var synonyms = readSynonyms(
 	"order orders ordered bought buy buys purchase purchases purchased sale sales",
 	"loan loans lent lend lends borrow borrows borrowed",
 	"enrolment enrolments enrollment enrollments enrolled attend attends attended take takes took taken",
+	"donation donations donated donate donates gave give gives given contribution contributions contributed",
 	"booking bookings booked reservation reservations reserved stay stays stayed",
 	"appointment appointments visit visits visited saw sees seen treated treats",
 	"sells sold seller vendor supplier suppliers supplies supply",

@@ -324,11 +324,15 @@ func doubtName(run *orchestratorv1.Run, text string) {
 	isNoOne := func(t *graphv1.Triple) bool {
 		return t.GetObject() == first.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())
 	}
-	if !slices.ContainsFunc(first.GetEvidence(), isSubject) && (kgtext.IsValue(first.GetAnswer()) ||
-		kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)) {
+	isNoName := kgtext.IsValue(first.GetAnswer()) || kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)
+	if isNoName && !slices.ContainsFunc(first.GetEvidence(), isSubject) ||
+		kgtext.AsksWho(text) && rowForm.MatchString(first.GetAnswer()) {
 		contradict(run, "the question asks for a name, and the triples say none")
 	}
 }
+
+// rowForm is a row of a table that only a number tells apart: "loan 3".
+var rowForm = regexp.MustCompile(`^\p{Ll}[\p{Ll} ]* \d+$`)
 
 // doubtRelation withholds what facts say by another relation than the kind that a question asks for, where what it is
 // about has one of that name: which hotel a review is about is not its rating.

@@ -171,8 +171,7 @@ func (b *builder) method(v string, m call) (string, graphv1.QueryFunction) {
 		}
 		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "contains", "includes", "has":
-		b.contain(v, m.args)
-		return v, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+		return b.contain(v, m.args), graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
 	case "get", "select_related", "values", "list", "return":
 		if kind := kindOf(v); !kgtext.IsListed(b.plan, v) && (isKind(text, kind) || isKind(firstWord(text), kind) ||
 			isKind(kgtext.LastWord(text), kind)) {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -33,15 +34,14 @@ func (b *builder) choose(v string, args []argument) {
 			b.compare(v, relation, operatorOf(a.operator), a.value)
 		case op != 0:
 			b.compare(v, relation, op, a.value)
-		case !a.value.isLiteral() && ranksOwnKind(a.value, v, relation):
-			last := a.value.calls[len(a.value.calls)-1]
-			b.rank(v, relation, isMost(strings.ToLower(last.name)))
-		case countsItself(a.value):
+		case ranksOwnKind(a.value, v, relation), countsItself(a.value):
 			last := a.value.calls[len(a.value.calls)-1]
 			b.rank(v, strings.ToLower(last.args[0].value.text), isMost(strings.ToLower(last.name)))
+		case !a.value.isLiteral() && a.negated:
+			b.excludeChain(v, relation, a.value)
 		case !a.value.isLiteral():
 			inner, _ := b.chain(a.value)
-			b.pattern(v, relation, variableTerm(inner), a.negated)
+			b.pattern(v, relation, variableTerm(inner), false)
 		case strings.EqualFold(a.value.text, "average"), strings.EqualFold(a.value.text, "mean"):
 			b.attribute(v, relation) // setFunction sees in the question that its mean is asked for
 		case isOperatorWord(a.value.text):
@@ -106,12 +106,15 @@ func bestOfKind(c *chain) (kind, method, by string, ok bool) {
 }
 
 // ranksOwnKind reports whether a chain is the best of the kind of a variable by a relation:
-// City(population=City().most("population")) is the city with the most.
+// City(population=City().most("population")) is the city with the most, and so is one by the same words in another
+// order.
 func ranksOwnKind(c *chain, v, relation string) bool {
 	kind, method, by, ok := bestOfKind(c)
 	switch method {
 	case "most", "least", "max", "min", "highest", "lowest", "largest", "smallest":
-		return ok && strings.EqualFold(kind, kindOf(v)) && strings.EqualFold(splitWords(by), relation)
+		isOwn := strings.EqualFold(kind, kindOf(v)) || kgtext.SameNoun(kind, relation) // or a Stock().most("stock")
+		return ok && isOwn && kgtext.SharedWords(by, relation) == 1 &&
+			kgtext.SharedWords(relation, by) == 1
 	}
 	return false
 }
@@ -255,9 +258,27 @@ func (b *builder) exclude(v string, args []argument) {
 		case a.value.isLiteral():
 			b.pattern(v, relation, entityTerm(clean(a.value.text)), true)
 		default:
-			inner, _ := b.chain(a.value)
-			b.pattern(v, relation, variableTerm(inner), true)
+			b.excludeChain(v, relation, a.value)
 		}
+	}
+}
+
+// excludeChain removes what has a relation to any of some things: to the best of them, to one of a kind, or to one that
+// fulfils conditions, of which it has none then. An exclusion of these would keep what lacks one of them.
+func (b *builder) excludeChain(v, relation string, things *chain) {
+	if len(things.calls) == 1 && len(things.calls[0].args) == 0 {
+		kind := strings.ToLower(splitWords(things.calls[0].name))
+		b.pattern(v, relation, variableTerm(b.variable(kind)), true)
+		return
+	}
+	at := len(b.plan.GetClauses())
+	inner, _ := b.chain(things)
+	isBest := slices.ContainsFunc(b.plan.GetClauses()[at:], func(c *graphv1.QueryClause) bool {
+		return c.GetRank() != nil || c.GetValues() != nil
+	})
+	b.pattern(v, relation, variableTerm(inner), isBest)
+	if !isBest {
+		b.add(rankClause(&graphv1.QueryRank{Variable: inner, Count: true, GroupBy: v, Operator: equal}))
 	}
 }
 
@@ -291,14 +312,21 @@ func (b *builder) readWhere(v string, args []argument) {
 	b.addWhere(v, phrase, "=", positional[1:])
 }
 
-func (b *builder) contain(v string, args []argument) {
+// contain says what a variable has, or is where it is what something has: Play("A").get("cast").contains("B"). It returns
+// the variable that has it.
+func (b *builder) contain(v string, args []argument) string {
 	for _, a := range args {
+		fact := factOf(b.plan, v)
 		switch text := clean(a.value.text); {
 		case !a.value.isLiteral() || text == "":
 		case a.name == "" && text == strings.ToLower(text): // whether it has a pool
 			b.pattern(v, TypeRelation, entityTerm(text), a.negated)
+		case a.name == "" && len(args) == 1 && fact.GetStart().GetVariable() != "":
+			fact.End = entityTerm(text)
+			return fact.GetStart().GetVariable()
 		default:
 			b.pattern(v, cmp.Or(strings.ToLower(splitWords(a.name)), kindOf(v)), entityTerm(text), a.negated)
 		}
 	}
+	return v
 }

@@ -43,13 +43,20 @@ func (b *builder) build(c *chain) {
 	}
 }
 
-// compareCount reads Film(directed_by="A").count() > 5: whether a name has so many. Nothing is left of a plan that
-// names nothing which could have them.
+// compareCount reads Film(directed_by="A").count() > 5: whether a name has so many, and Speaker().count("talks") > 1:
+// which have. Nothing is left of a plan that names nothing which could have them.
 func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 	result := b.plan.GetResult()
 	n, err := strconv.ParseUint(clean(amount.text), 10, 32)
 	owner := factOf(b.plan, result.GetVariable()).GetStart().GetVariable()
-	if !kgtext.IsListed(b.plan, owner) {
+	switch {
+	case kgtext.IsListed(b.plan, owner):
+	case owner != "" && err == nil && op != 0 && b.namedFact(owner) < 0:
+		b.add(rankClause(&graphv1.QueryRank{Variable: result.GetVariable(), Count: true, GroupBy: owner, Operator: op,
+			Amount: uint32(n)}))
+		result.Variable, result.Function = owner, graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+		return
+	default:
 		owner = ""
 	}
 	if i := b.namedFact(result.GetVariable()); owner == "" && i >= 0 {

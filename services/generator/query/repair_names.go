@@ -119,6 +119,11 @@ func (r *repairer) dropInvented() {
 			r.compared = r.phraseOf(v.GetVariable())
 			continue
 		}
+		if cond := c.GetCondition(); r.isValue(cond) {
+			before := kgtext.DescribeClause(c)
+			cond.Operator = equal
+			r.editReplace(before, c, "the question sets no bound")
+		}
 		if rank := r.rankForBound(c.GetCondition()); rank != nil {
 			r.editReplace(kgtext.DescribeClause(c), rank,
 				"the question asks for the best, and has no "+c.GetCondition().GetValue())
@@ -161,6 +166,18 @@ func (r *repairer) rankForBound(c *graphv1.QueryCondition) *graphv1.QueryClause 
 		return nil
 	}
 	return rankClause(&graphv1.QueryRank{Variable: c.GetVariable(), Descending: isMore})
+}
+
+// boundForm are words that set a bound, or may.
+var boundForm = regexp.MustCompile(`(?i)\b(?:more|less|fewer|above|below|least|most|before|after|since|until|from|between|` +
+	`to|exceed\w*|minimum|maximum|within|than|past|beyond|up|max|min|not|\p{L}{2,}er)\b|[-+<>≥≤]`)
+
+// isValue reports whether a condition bounds a number that the question has without a word for that: which talks last 60
+// minutes of Talk(duration=">60").
+func (r *repairer) isValue(c *graphv1.QueryCondition) bool {
+	isBound := slices.Contains([]graphv1.QueryOperator{less, lessEqual, greater, greaterEqual}, c.GetOperator())
+	return isBound && isNumber(c.GetValue()) && kgtext.FoldWords(r.question).Mention(kgtext.Fold(c.GetValue())) &&
+		!boundForm.MatchString(r.question)
 }
 
 // isEnd reports whether a condition stands for the first or the last, which the question asks for without a number: who

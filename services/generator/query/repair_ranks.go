@@ -206,11 +206,15 @@ var (
 
 var superlative = regexp.MustCompile(`(?i)\b(first|earliest|oldest|last|latest|newest|most recent)\b`)
 
+// lastsForm is a verb and no superlative: "which talks last 60 minutes".
+var lastsForm = regexp.MustCompile(`(?i)\blasts? (?:\d|(?:for|longer|more|less|at least|under|over)\b)`)
+
 // addRank adds the ranking by time that the question asks for, if the plan has none.
 func (r *repairer) addRank() {
 	word := superlative.FindString(r.question)
 	result := r.plan.GetResult()
-	if word == "" || result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
+	if word == "" || lastsForm.MatchString(r.question) ||
+		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return
 	}
 	for _, c := range r.plan.GetClauses() {

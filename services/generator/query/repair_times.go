@@ -87,7 +87,7 @@ type bound struct {
 }
 
 const date = `((?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November|December)` +
-	` (?:\d{1,2}, )?\d{4}|\d{4})`
+	` (?:\d{1,2}, )?\d{4}|\d{4}(?:-\d\d){0,2})`
 
 const (
 	equal        = graphv1.QueryOperator_QUERY_OPERATOR_EQUAL

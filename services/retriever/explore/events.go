@@ -24,7 +24,8 @@ const clearlyEvent = 0.5
 // alone says what the pattern does, and its words say the event.
 func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candidate, err error) {
 	saysOther := func(c Candidate) bool {
-		return c.Joins || c.Words == 1 && !c.TypeMiss || c.TypeMatch && !e.isDone(o, c)
+		isBetween := len(o.start) > 0 && len(o.end) > 0 && e.areEvents(c) // which no event is
+		return c.Joins || c.Words == 1 && !c.TypeMiss || c.TypeMatch && !isBetween && !e.isDone(o, c)
 	}
 	if len(e.types) == 0 || o.isType() || slices.ContainsFunc(candidates, saysOther) {
 		return nil, nil
@@ -39,6 +40,13 @@ func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candid
 		return nil, err
 	}
 	trails := []Candidate{{ends: sample(from, sampled), Coverage: 1}}
+	if e.areCells(from) { // who borrowed novels borrowed what has that genre
+		if trails, err = e.findSteps(trails[0], func(c Candidate) bool {
+			return len(c.EndTypes) > 0 && !e.areEvents(c)
+		}, store.In); err != nil {
+			return nil, err
+		}
+	}
 	for range maxEvents {
 		var further []Candidate
 		for _, c := range trails {
@@ -135,7 +143,7 @@ func (e *explorer) isDone(o open, c Candidate) bool {
 // isUnsaidEvent reports whether a candidate leads to events, such as loans, that neither a phrase nor the question says.
 func (e *explorer) isUnsaidEvent(phrase string, c Candidate) bool {
 	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, phrase) || kgtext.IsSaid(kind, e.question) }
-	return c.Words == 0 && !c.TypeMatch && c.Steps[len(c.Steps)-1].Inverse && e.areEvents(c) &&
+	return c.Words == 0 && !c.TypeMatch && e.areEvents(c) &&
 		!slices.ContainsFunc(c.EndTypes, isSaid)
 }
 
@@ -166,26 +174,31 @@ func (e *explorer) classesOf(variable string, things []store.EntityID) (names []
 }
 
 // findEvents returns the steps from the ends of a candidate to events.
-func (e *explorer) findEvents(c Candidate) (events []Candidate, err error) {
-	directions := []store.Direction{store.In, store.Out}
+func (e *explorer) findEvents(c Candidate) ([]Candidate, error) {
 	if len(c.Steps) == 0 {
-		directions = directions[:1]
+		return e.findSteps(c, e.areEvents, store.In)
 	}
+	return e.findSteps(c, e.areEvents, store.In, store.Out)
+}
+
+// findSteps returns what goes on from the ends of a candidate in some directions and fits.
+func (e *explorer) findSteps(c Candidate, fits func(Candidate) bool,
+	directions ...store.Direction) (found []Candidate, err error) {
 	steps, err := e.stepsFrom(c, directions...)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range steps {
-		event := c
-		isOn, err := e.extend(&event, s)
+		next := c
+		isOn, err := e.extend(&next, s)
 		if err != nil {
 			return nil, err
 		}
-		if isOn && e.areEvents(event) {
-			events = append(events, event)
+		if isOn && fits(next) {
+			found = append(found, next)
 		}
 	}
-	return events, nil
+	return found, nil
 }
 
 // stepsFrom returns the steps from some ends of a candidate but the way back and those that say what something is.

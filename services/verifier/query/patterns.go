@@ -235,7 +235,7 @@ func (x *alignment) saysAll(best *graphv1.RelationCandidate) bool {
 	}
 	clauses := x.draft.GetClauses()
 	first := slices.IndexFunc(clauses, asks)
-	return kgtext.NewQuestionWords(x.question).MatchAll(relationOf(best)) &&
+	return kgtext.NewQuestionWords(x.withoutNames()).MatchAll(relationOf(best)) &&
 		!slices.ContainsFunc(clauses[first+1:], asks)
 }
 

@@ -480,3 +480,24 @@ func TestTheNameOfAFileSaysWhatItsRowsAre(t *testing.T) {
 	}
 	sourcetest.Equal(t, "facts", sink.Facts, []string{"Kofi | home | Savanna", "Kofi | instance of | animal"})
 }
+
+func TestRowsThatOnlyANumberTellsApartHaveTheNameOfTheirKindBeforeIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, rows, want string }{
+		{"loans.csv", "id,days\n3,3\n", "loan 3"},
+		{"loans.csv", "id,days\n3.0,3\n", "loan 3"},
+		{"loans.csv", "id,days\nL3,3\n", "L3"},
+		{"data.csv", "id,days\n3,3\n", "3"},
+		{"years.csv", "season,days\n3,3\n", "3"},
+	} {
+		sink := &sourcetest.Sink{}
+		in := source.Input{Name: c.file, Reader: strings.NewReader(c.rows)}
+		key, _, _ := strings.Cut(c.rows, ",")
+		if _, err := table.ReadCSV(t.Context(), in, sink, table.Columns{Subject: key}); err != nil {
+			t.Fatal(err)
+		}
+		if got := sink.Facts[0]; got != c.want+" | days | 3 (number)" {
+			t.Errorf("%s with %q has %q, want %s", c.file, c.rows, got, c.want)
+		}
+	}
+}
