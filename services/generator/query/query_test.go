@@ -420,6 +420,9 @@ func TestRepair(t *testing.T) {
 		{"the largest of what it is called by", "Which product has the largest stock?",
 			`Product(stock=Stock().most("stock")).get("name")`,
 			"?product type → product; ?product stock → ?stock; most ?stock; ?product"},
+		{"what has the most of what others are ranked by", "Which project received the most donations?",
+			`Project(donated_to=Donor().most("number of donations"))`, "?thing type → donation; " +
+				"?thing project → ?project; most ?thing for each ?project; ?project"},
 		{"what was never done", "Which products have never been ordered?", `Product(order="never ordered").count()`,
 			"?product type → product; not ?product type → ordered; ?product"},
 		{"what was not done, in one word", "Which loans have not been returned?", `Loan(not_returned=True)`,

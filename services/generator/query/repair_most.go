@@ -88,11 +88,12 @@ func (r *repairer) readMost() {
 		return
 	}
 	role, phrase, things := m[1], m[2], m[4]
-	if m[6] != "" && len(kgtext.NewOpenWords(m[5])) == 0 || m[6] == "" && r.countsFor(things) {
+	ranksOther := role != "" && r.ranksOther(role)
+	if m[6] != "" && len(kgtext.NewOpenWords(m[5])) == 0 || m[6] == "" && r.countsFor(things) && !ranksOther {
 		return
 	}
-	saysNothing := lightVerb.MatchString(phrase) || beenIn.MatchString(phrase) || len(kgtext.NewOpenWords(phrase)) == 0
-	if looksLikeTime(role) || saysNothing && kgtext.IsRole(role) {
+	saysNothing := lightVerb.MatchString(phrase) || ranksOther && receiveForm.MatchString(phrase) || beenIn.MatchString(phrase) || len(kgtext.NewOpenWords(phrase)) == 0
+	if looksLikeTime(role) || saysNothing && (ranksOther || kgtext.IsRole(role)) {
 		phrase = role
 	} else if saysNothing {
 		return
@@ -102,6 +103,20 @@ func (r *repairer) readMost() {
 		said = newPattern(counted, m[5], entityTerm(m[6]))
 	}
 	r.readCount(things, phrase, m[3], said)
+}
+
+// receiveForm is a verb that says no more of what has most things than that it has them.
+var receiveForm = regexp.MustCompile(`^(?:receive[ds]?|gets?|got|sees?|saw|hosts?|hosted|holds?|held|contains?|contained)$`)
+
+// ranksOther reports whether the plan counts for each of another kind than that which it asks for: projects by the donor
+// who has made the most donations, where the question asks which project has the most.
+func (r *repairer) ranksOther(kind string) bool {
+	return kgtext.SameNoun(kindOf(r.plan.GetResult().GetVariable()), kind) &&
+		slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			rank := c.GetRank()
+			return rank.GetCount() && rank.GetOperator() == 0 && rank.GetGroupBy() != r.plan.GetResult().GetVariable() &&
+				!kgtext.SameNoun(kindOf(rank.GetGroupBy()), kind)
+		})
 }
 
 // counted is the variable of things that a plan read off a question counts.

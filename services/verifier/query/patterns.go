@@ -193,7 +193,7 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	if kgtext.SaysWay(phrase, relationOf(best)) {
 		fit = max(fit, surelySaid)
 	}
-	if (phrase == "in" || phrase == "from") && (len(candidates) == 1 || isOnlySubject(best, candidates) &&
+	if whereForm.MatchString(phrase) && (len(candidates) == 1 || isOnlySubject(best, candidates) &&
 		kgtext.HasValue(x.draft, p.GetStart().GetVariable(), x.valued)) {
 		fit = max(fit, 0.55) // the place has no other relation
 	}
@@ -212,6 +212,9 @@ func (x *alignment) fit(p *graphv1.QueryPattern, best *graphv1.RelationCandidate
 	}
 	return fit
 }
+
+// whereForm says of things only that they are somewhere.
+var whereForm = regexp.MustCompile(`^(?:in|from|at|location|located(?: in)?|based(?: in)?)$`)
 
 // joinForm is a relation to when somebody came somewhere.
 var joinForm = regexp.MustCompile(`(?i)\b(?:joined|hired|employed|engaged|appointed|enrolled|started|start|since)\b`)

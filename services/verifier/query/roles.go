@@ -368,10 +368,13 @@ func (x *alignment) saysSame(phrase, relation string) bool {
 		kgtext.IsSaid(relation, x.withoutNames())
 }
 
-// withoutNames returns the question without the names of the plan: who placed order 7 is not its order.
+// withoutNames returns the question without the names of draft and plan, the longest first: who placed order 7 is not
+// its order.
 func (x *alignment) withoutNames() string {
 	question := string(kgtext.FoldWords(x.question))
-	for _, name := range kgtext.ThingNames(x.plan) {
+	names := slices.Concat(kgtext.ThingNames(x.draft), kgtext.ThingNames(x.plan))
+	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })
+	for _, name := range names {
 		question = strings.ReplaceAll(question, " "+kgtext.Fold(name)+" ", " ")
 	}
 	return question
