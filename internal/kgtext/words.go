@@ -248,7 +248,7 @@ var synonyms = readSynonyms(
 	"enrolment enrolments enrollment enrollments enrolled attend attends attended take takes took taken",
 	"donation donations donated donate donates gave give gives given contribution contributions contributed",
 	"booking bookings booked reservation reservations reserved stay stays stayed",
-	"appointment appointments visit visits visited saw sees seen treated treats",
+	"appointment appointments visit visits visited saw sees seen treat treats treated treatment treatments",
 	"sells sold seller vendor supplier suppliers supplies supply",
 	"built builds builder constructed contractor",
 	"performed performs performer recorded records artist artists",

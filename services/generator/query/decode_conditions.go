@@ -243,13 +243,21 @@ func (b *builder) exclude(v string, args []argument) {
 				relation = name
 				a = args[i]
 			}
-			if relation == "" || relation == "name" || relation == "title" {
+			switch {
+			case relation == "" && name == clean(a.value.text) && kgtext.IsParticiple(name): // not_(used)
+				b.pattern(v, TypeRelation, entityTerm(name), true)
+				continue
+			case relation == "" || relation == "name" || relation == "title":
 				b.add(conditionClause(v, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, clean(a.value.text)))
 				continue
 			}
 			b.pattern(v, relation, entityTerm(clean(a.value.text)), true)
 		case a.value.isLiteral() && clean(a.value.text) == "":
 		case a.value.isLiteral() && strings.EqualFold(a.value.text, "true"):
+			if strings.Contains(relation, " ") && kgtext.IsParticiple(kgtext.LastWord(relation)) {
+				b.pattern(v, relation, variableTerm(b.variable(relation)), true) // not_(trip_made=True)
+				continue
+			}
 			b.pattern(v, TypeRelation, entityTerm(relation), true)
 		case !a.value.isLiteral() && a.name == "" && len(a.value.calls) == 1 && len(a.value.calls[0].args) == 0:
 			b.pattern(v, TypeRelation, entityTerm(strings.ToLower(splitWords(a.value.calls[0].name))), true)

@@ -475,7 +475,8 @@ var timesForm = regexp.MustCompile(`(?i)\b(?:how many|number of) times\b|\bhow o
 // countTimes counts the things of an attribute that the plan counts, where the question asks how often.
 func (r *repairer) countTimes() {
 	result := r.plan.GetResult()
-	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT || !timesForm.MatchString(r.question) {
+	if result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_COUNT &&
+		r.phraseOf(result.GetVariable()) != "frequency" || !timesForm.MatchString(r.question) {
 		return
 	}
 	for i, c := range r.plan.GetClauses() {
@@ -487,6 +488,7 @@ func (r *repairer) countTimes() {
 		}
 		r.editDelete(c, "the question asks how many times")
 		result.Variable = p.GetStart().GetVariable()
+		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 		return
 	}

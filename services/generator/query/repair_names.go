@@ -368,6 +368,7 @@ func (r *repairer) excludeNegated() {
 	}
 	last := -1
 	for i, c := range r.plan.GetClauses() {
+		r.excludeAny(c.GetExclude())
 		if c.GetExclude() != nil || c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
 			return
 		}
@@ -387,6 +388,22 @@ func (r *repairer) excludeNegated() {
 	after := excludeClause(before.GetMatch())
 	r.editReplace(kgtext.DescribeClause(before), after, "the question says "+r.question[at[0]:at[1]])
 	r.plan.Clauses[last] = after
+	r.excludeAny(after.GetExclude())
+}
+
+// anyForm stands before something of a kind: "has never visited a vet".
+var anyForm = regexp.MustCompile(`(?i)\b(?:an?|any) $`)
+
+// excludeAny excludes what has a relation to anything of a kind that the draft takes for a name.
+func (r *repairer) excludeAny(p *graphv1.QueryPattern) {
+	kind := p.GetEnd().GetEntity()
+	if kind == "" || kind != strings.ToLower(kind) || p.GetSteps()[0].GetRelation() == TypeRelation ||
+		!anyForm.MatchString(r.readBefore(kind)) {
+		return
+	}
+	before := kgtext.DescribeClause(excludeClause(p))
+	p.End = variableTerm(r.newVariable(kind))
+	r.editReplace(before, excludeClause(p), "the question says any "+kind)
 }
 
 // notDone is "which products have never been ordered".

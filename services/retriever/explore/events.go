@@ -41,11 +41,13 @@ func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candid
 	}
 	trails := []Candidate{{ends: sample(from, sampled), Coverage: 1}}
 	if e.areCells(from) { // who borrowed novels borrowed what has that genre
-		if trails, err = e.findSteps(trails[0], func(c Candidate) bool {
+		described, err := e.findSteps(trails[0], func(c Candidate) bool {
 			return len(c.EndTypes) > 0 && !e.areEvents(c)
-		}, store.In); err != nil {
+		}, store.In)
+		if err != nil {
 			return nil, err
 		}
+		trails = append(trails, described...)
 	}
 	for range maxEvents {
 		var further []Candidate
@@ -57,17 +59,6 @@ func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candid
 			further = append(further, events...)
 		}
 		for _, event := range further {
-			if timesForm.MatchString(o.phrase) { // what was borrowed three times has three loans
-				isSaid, err := e.saysEvent(event.EndTypes, o.phrase)
-				if err != nil {
-					return nil, err
-				}
-				if isSaid {
-					event.Phrase, event.Words, event.TypeMatch = 1, 1, true
-					found = append(found, event)
-				}
-				continue
-			}
 			beyond, err := e.beyondEvent(event, o, wanted, to)
 			if err != nil {
 				return nil, err
@@ -124,9 +115,12 @@ func (e *explorer) sayAgent(o open, candidates []Candidate) {
 		}
 	}
 	if len(found) == 1 {
-		found[0].Phrase, found[0].Words, found[0].TypeMatch, found[0].TypeMiss = 1, 1, true, false
+		found[0].say()
 	}
 }
+
+// say makes a candidate one that the words of its pattern say.
+func (c *Candidate) say() { c.Phrase, c.Words, c.TypeMatch, c.TypeMiss = 1, 1, true, false }
 
 // isDone reports whether the words of a pattern say what is done in the events that a candidate leads to, and not these
 // themselves: who has "donated" is no donation.
@@ -143,8 +137,7 @@ func (e *explorer) isDone(o open, c Candidate) bool {
 // isUnsaidEvent reports whether a candidate leads to events, such as loans, that neither a phrase nor the question says.
 func (e *explorer) isUnsaidEvent(phrase string, c Candidate) bool {
 	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, phrase) || kgtext.IsSaid(kind, e.question) }
-	return c.Words == 0 && !c.TypeMatch && e.areEvents(c) &&
-		!slices.ContainsFunc(c.EndTypes, isSaid)
+	return c.Words == 0 && !c.TypeMatch && e.areEvents(c) && !slices.ContainsFunc(c.EndTypes, isSaid)
 }
 
 // areEvents reports whether a candidate leads to events.
@@ -173,12 +166,39 @@ func (e *explorer) classesOf(variable string, things []store.EntityID) (names []
 	return c.EndTypes, err
 }
 
-// findEvents returns the steps from the ends of a candidate to events.
-func (e *explorer) findEvents(c Candidate) ([]Candidate, error) {
+// findEvents returns the steps from the ends of a candidate to events, those of each kind apart: what has a vehicle may
+// be its trips and its repairs.
+func (e *explorer) findEvents(c Candidate) (events []Candidate, err error) {
+	directions := []store.Direction{store.In, store.Out}
 	if len(c.Steps) == 0 {
-		return e.findSteps(c, e.areEvents, store.In)
+		directions = directions[:1]
 	}
-	return e.findSteps(c, e.areEvents, store.In, store.Out)
+	all, err := e.findSteps(c, e.areEvents, directions...)
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range all {
+		if len(event.EndTypes) < 2 {
+			events = append(events, event)
+			continue
+		}
+		lists, err := e.snap.Edges(e.ctx, event.ends, store.Out, e.types)
+		if err != nil {
+			return nil, err
+		}
+		for _, kind := range event.EndTypes {
+			one := event
+			one.ends, one.EndTypes = nil, []string{kind}
+			one.others = slices.DeleteFunc(slices.Clone(event.EndTypes), func(k string) bool { return k == kind })
+			for i, edges := range lists {
+				if slices.ContainsFunc(edges, func(t store.Edge) bool { return e.snap.EntityName(t.Entity) == kind }) {
+					one.ends = append(one.ends, event.ends[i])
+				}
+			}
+			events = append(events, one)
+		}
+	}
+	return events, nil
 }
 
 // findSteps returns what goes on from the ends of a candidate in some directions and fits.
@@ -201,7 +221,8 @@ func (e *explorer) findSteps(c Candidate, fits func(Candidate) bool,
 	return found, nil
 }
 
-// stepsFrom returns the steps from some ends of a candidate but the way back and those that say what something is.
+// stepsFrom returns the steps from some ends of a candidate but the way back, those that say what something is, and
+// those that very many have.
 func (e *explorer) stepsFrom(c Candidate, directions ...store.Direction) ([]walk.Step, error) {
 	found := map[walk.Step]bool{}
 	for _, id := range sample(c.ends, linked) {
@@ -213,7 +234,7 @@ func (e *explorer) stepsFrom(c Candidate, directions ...store.Direction) ([]walk
 			for _, r := range relations {
 				s := walk.Step{Relation: r.Relation, Inverse: dir == store.In}
 				isBack := len(c.Steps) > 0 && c.Steps[len(c.Steps)-1] == s.Reverse()
-				if !isBack && !slices.Contains(e.types, r.Relation) {
+				if !isBack && r.Edges <= domainSize && !slices.Contains(e.types, r.Relation) {
 					found[s] = true
 				}
 			}
@@ -224,9 +245,20 @@ func (e *explorer) stepsFrom(c Candidate, directions ...store.Direction) ([]walk
 
 // beyondEvent returns the candidates that go on from events to what is wanted, by its classes, if a pattern says the
 // event: its kind, or what is said of it ("borrowed on"). Where no kind is wanted, they also go on to a time or a number
-// of the event that the pattern says.
+// of the event that the pattern says. Of how often something is done it is the event itself.
 func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 	to []store.EntityID) (found []Candidate, err error) {
+	isSaid, err := e.saysEvent(event.EndTypes, o.phrase)
+	if err != nil {
+		return nil, err
+	}
+	if timesForm.MatchString(o.phrase) { // what was borrowed three times has three loans
+		if event.say(); !isSaid {
+			return nil, nil
+		}
+		event.EndTypes = append(event.EndTypes, event.others...)
+		return []Candidate{event}, nil
+	}
 	steps, err := e.stepsFrom(event, store.Out)
 	if err != nil {
 		return nil, err
@@ -243,6 +275,8 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 		switch {
 		case err != nil:
 			return nil, err
+		case isOn && len(c.EndTypes) == 0 && e.isPlannedAs(o, c):
+			found = append(found, c)
 		case isOn && len(c.EndTypes) == 0:
 			values = append(values, c)
 		case isOn && (slices.ContainsFunc(c.EndTypes, isWanted) || len(wanted) == 0 && !e.areEvents(c)):
@@ -256,10 +290,6 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 		}
 	}
 	if len(kept) == 0 {
-		isSaid, err := e.saysEvent(event.EndTypes, o.phrase)
-		if err != nil {
-			return nil, err
-		}
 		for _, c := range values {
 			says = append(says, e.lastName(c))
 		}
@@ -270,11 +300,19 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 	for i := range kept {
 		c := &kept[i]
 		last := c.Steps[len(c.Steps)-1]
-		c.Phrase, c.Words, c.TypeMatch, c.TypeMiss = 1, 1, true, false
+		c.say()
 		c.Question, c.Triples = e.cosine(last.Relation, ""), e.snap.RelationTriples(last.Relation)
 		c.Joins = slices.ContainsFunc(c.ends, func(id store.EntityID) bool { return slices.Contains(to, id) })
 	}
 	return kept, nil
+}
+
+// isPlannedAs reports whether the last relation of a candidate has the name of the kind that a pattern asks for: the
+// garage of a repair, although nothing is of that kind.
+func (e *explorer) isPlannedAs(o open, c Candidate) bool {
+	kinds := slices.Concat(e.plannedTypes(o.pattern.GetStart().GetVariable()),
+		e.plannedTypes(o.pattern.GetEnd().GetVariable()))
+	return slices.ContainsFunc(kinds, func(kind string) bool { return kgtext.SameNoun(kind, e.lastName(c)) })
 }
 
 // saysValue reports whether a pattern says the last relation of a candidate, which leads from an event to a value: when

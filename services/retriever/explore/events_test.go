@@ -78,17 +78,59 @@ func TestEventsJoinThings(t *testing.T) {
 			all := patterns[len(patterns)-1].Candidates
 			at := slices.IndexFunc(all, func(c explore.Candidate) bool { return len(c.Steps) > 1 || c.Words == 1 })
 			if at >= 0 {
-				for _, s := range all[at].Steps {
-					name := g.RelationName(s.Relation)
-					if s.Inverse {
-						name = "^" + name
-					}
-					got = append(got, name)
-				}
+				got = stepsOf(g, all[at])
 			}
 			if at > 0 || !slices.Equal(got, c.want) {
 				t.Errorf("got %q as candidate %d, want %q as the first", got, at, c.want)
 			}
 		})
 	}
+}
+
+func TestEventsOfTwoKindsAreToldApart(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph(
+		[3]string{"Van", "instance of", "vehicle"}, [3]string{"Van", "fuel", "diesel"},
+		[3]string{"Ann Berg", "instance of", "driver"}, [3]string{"Ann Berg", "depot", "Orla"},
+		[3]string{"trip 1", "instance of", "trip"}, [3]string{"trip 1", "vehicle", "Van"},
+		[3]string{"trip 1", "driver", "Ann Berg"}, [3]string{"trip 1", "destination", "Tessen"},
+		[3]string{"repair 1", "instance of", "repair"}, [3]string{"repair 1", "vehicle", "Van"},
+		[3]string{"repair 1", "garage", "Weber"})
+	for _, c := range []struct {
+		name, question string
+		clauses        []*graphv1.QueryClause
+		steps          []string
+		ends           string
+	}{
+		{"by the words of the pattern", "Which garage repaired the Van?", []*graphv1.QueryClause{
+			match(variable("x"), "type", entity("garage")), match(variable("x"), "repaired", entity("Van"))},
+			[]string{"^garage", "vehicle"}, ""},
+		{"and counted apart", "How many times was the Van repaired?", []*graphv1.QueryClause{
+			match(entity("Van"), "times repaired", variable("x"))}, []string{"^vehicle"}, "repair"},
+		{"from a cell", "Who made a trip to Tessen?", []*graphv1.QueryClause{
+			match(variable("x"), "made trip to", entity("Tessen"))}, []string{"^driver", "destination"}, "driver"},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: c.clauses, Result: &graphv1.QueryResult{Variable: "x"}}
+		_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, c.question, plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := patterns[len(patterns)-1].Candidates[0]
+		if got := stepsOf(g, best); !slices.Equal(got, c.steps) ||
+			c.ends != "" && (len(best.EndTypes) == 0 || best.EndTypes[0] != c.ends) {
+			t.Errorf("%s: got %q to %q, want %q to %q", c.name, got, best.EndTypes, c.steps, c.ends)
+		}
+	}
+}
+
+// stepsOf returns the relations of a candidate, inverse ones marked.
+func stepsOf(g *storetest.Graph, c explore.Candidate) (names []string) {
+	for _, s := range c.Steps {
+		name := g.RelationName(s.Relation)
+		if s.Inverse {
+			name = "^" + name
+		}
+		names = append(names, name)
+	}
+	return names
 }

@@ -237,7 +237,8 @@ func saysClass(c *graphv1.RelationCandidate) bool {
 func (x *alignment) addEndType(p *graphv1.QueryPattern, best *graphv1.RelationCandidate, phrase string) {
 	longest := ""
 	for _, t := range best.GetEndTypes() {
-		if len(t) > len(longest) && holdsWords(phrase, t) {
+		isDone := kgtext.IsParticiple(phrase) && kgtext.SharedWords(t, phrase) == 1 // repairs of "times repaired"
+		if len(t) > len(longest) && (isDone || holdsWords(phrase, t)) {
 			longest = t
 		}
 	}
@@ -256,14 +257,13 @@ func (x *alignment) addEndType(p *graphv1.QueryPattern, best *graphv1.RelationCa
 	x.plan.Clauses = append(x.plan.Clauses, added)
 }
 
-// typeRelation is the relation by which types were found.
+// typeRelation is the relation by which types were found, or which a thing of the plan has.
 func (x *alignment) typeRelation() string {
 	for i, c := range x.draft.GetClauses() {
-		if p := c.GetMatch(); p != nil && kgtext.DescribeRelation(p) == typeRelation {
-			for _, candidate := range x.patterns[i].GetCandidates() {
-				if saysClass(candidate) {
-					return candidate.GetSteps()[0].GetRelation()
-				}
+		isType := c.GetMatch() != nil && kgtext.DescribeRelation(c.GetMatch()) == typeRelation
+		for _, candidate := range x.patterns[i].GetCandidates() {
+			if saysClass(candidate) && (isType || len(candidate.GetSteps()) == 1 && !isInverse(candidate)) {
+				return candidate.GetSteps()[0].GetRelation()
 			}
 		}
 	}
