@@ -324,9 +324,10 @@ func doubtName(run *orchestratorv1.Run, text string) {
 	isNoOne := func(t *graphv1.Triple) bool {
 		return t.GetObject() == first.GetAnswer() && kgtext.LeadsToNoOne(t.GetRelation())
 	}
-	isNoName := kgtext.IsValue(first.GetAnswer()) || kgtext.AsksWho(text) && slices.ContainsFunc(first.GetEvidence(), isNoOne)
+	asksWho := kgtext.AsksWho(text)
+	isNoName := kgtext.IsValue(first.GetAnswer()) || asksWho && slices.ContainsFunc(first.GetEvidence(), isNoOne)
 	if isNoName && !slices.ContainsFunc(first.GetEvidence(), isSubject) ||
-		kgtext.AsksWho(text) && rowForm.MatchString(first.GetAnswer()) {
+		asksWho && rowForm.MatchString(first.GetAnswer()) {
 		contradict(run, "the question asks for a name, and the triples say none")
 	}
 }

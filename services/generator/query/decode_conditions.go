@@ -320,8 +320,8 @@ func (b *builder) readWhere(v string, args []argument) {
 	b.addWhere(v, phrase, "=", positional[1:])
 }
 
-// contain says what a variable has, or is where it is what something has: Play("A").get("cast").contains("B"). It returns
-// the variable that has it.
+// contain says what a variable has, or is where it is what something has: Play("A").get("cast").contains("B"). It
+// returns the variable that has it.
 func (b *builder) contain(v string, args []argument) string {
 	for _, a := range args {
 		fact := factOf(b.plan, v)

@@ -92,7 +92,8 @@ func (r *repairer) readMost() {
 	if m[6] != "" && len(kgtext.NewOpenWords(m[5])) == 0 || m[6] == "" && r.countsFor(things) && !ranksOther {
 		return
 	}
-	saysNothing := lightVerb.MatchString(phrase) || ranksOther && receiveForm.MatchString(phrase) || beenIn.MatchString(phrase) || len(kgtext.NewOpenWords(phrase)) == 0
+	saysNothing := lightVerb.MatchString(phrase) || ranksOther && receiveForm.MatchString(phrase) ||
+		beenIn.MatchString(phrase) || len(kgtext.NewOpenWords(phrase)) == 0
 	if looksLikeTime(role) || saysNothing && (ranksOther || kgtext.IsRole(role)) {
 		phrase = role
 	} else if saysNothing {
@@ -106,15 +107,15 @@ func (r *repairer) readMost() {
 }
 
 // receiveForm is a verb that says no more of what has most things than that it has them.
-var receiveForm = regexp.MustCompile(`^(?:receive[ds]?|gets?|got|sees?|saw|hosts?|hosted|holds?|held|contains?|contained)$`)
+var receiveForm = regexp.MustCompile(`^(?:receive[ds]?|gets?|got|sees?|saw|hosts?|hosted|holds?|held|contains?)$`)
 
-// ranksOther reports whether the plan counts for each of another kind than that which it asks for: projects by the donor
-// who has made the most donations, where the question asks which project has the most.
+// ranksOther reports whether the plan counts for each of another kind than that which it asks for: projects by the
+// donor who has made the most donations, where the question asks which project has the most.
 func (r *repairer) ranksOther(kind string) bool {
 	return kgtext.SameNoun(kindOf(r.plan.GetResult().GetVariable()), kind) &&
 		slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
-			rank := c.GetRank()
-			return rank.GetCount() && rank.GetOperator() == 0 && rank.GetGroupBy() != r.plan.GetResult().GetVariable() &&
+			rank, asked := c.GetRank(), r.plan.GetResult().GetVariable()
+			return rank.GetCount() && rank.GetOperator() == 0 && rank.GetGroupBy() != asked &&
 				!kgtext.SameNoun(kindOf(rank.GetGroupBy()), kind)
 		})
 }

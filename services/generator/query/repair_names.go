@@ -169,11 +169,11 @@ func (r *repairer) rankForBound(c *graphv1.QueryCondition) *graphv1.QueryClause 
 }
 
 // boundForm are words that set a bound, or may.
-var boundForm = regexp.MustCompile(`(?i)\b(?:more|less|fewer|above|below|least|most|before|after|since|until|from|between|` +
-	`to|exceed\w*|minimum|maximum|within|than|past|beyond|up|max|min|not|\p{L}{2,}er)\b|[-+<>≥≤]`)
+var boundForm = regexp.MustCompile(`(?i)\b(?:more|less|fewer|above|below|least|most|before|after|since|until|from|` +
+	`between|to|exceed\w*|minimum|maximum|within|than|past|beyond|up|max|min|not|\p{L}{2,}er)\b|[-+<>≥≤]`)
 
-// isValue reports whether a condition bounds a number that the question has without a word for that: which talks last 60
-// minutes of Talk(duration=">60").
+// isValue reports whether a condition bounds a number that the question has without a word for that: which talks last
+// 60 minutes of Talk(duration=">60").
 func (r *repairer) isValue(c *graphv1.QueryCondition) bool {
 	isBound := slices.Contains([]graphv1.QueryOperator{less, lessEqual, greater, greaterEqual}, c.GetOperator())
 	return isBound && isNumber(c.GetValue()) && kgtext.FoldWords(r.question).Mention(kgtext.Fold(c.GetValue())) &&

@@ -13,10 +13,11 @@ import (
 	"github.com/triplemesh/triplemesh/services/retriever/walk"
 )
 
-// maxEvents is how many kinds of events lie between two things: from a customer over an order and its items to products.
+// maxEvents is how many kinds of events lie between two things: from customers over orders and their items to products.
 const maxEvents = 2
 
-// clearlyEvent is the cosine from which on a phrase says an event: "borrowed" a loan (.57), and "recommended" none (.21).
+// clearlyEvent is the cosine from which on a phrase says an event: "borrowed" a loan (.57), and "recommended" none
+// (.21).
 const clearlyEvent = 0.5
 
 // throughEvents returns what leads to the other end of a pattern over events, which are things of a kind of their own
@@ -78,8 +79,8 @@ func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candid
 // timesForm is how often something is done.
 var timesForm = regexp.MustCompile(`\btimes\b`)
 
-// findDone returns what says that the things of a pattern are what a participle says, by a relation or over events, where
-// nothing is of such a kind: a loan that has "returned on" is returned, a book that has a loan borrowed.
+// findDone returns what says that the things of a pattern are what a participle says, by a relation or over events,
+// where nothing is of such a kind: a loan that has "returned on" is returned, a book that has a loan borrowed.
 func (e *explorer) findDone(o open) ([]Candidate, error) {
 	kind := o.pattern.GetEnd().GetEntity()
 	if _, isColumn := e.column(kind); isColumn || o.start == nil || !kgtext.IsParticiple(kind) {
@@ -134,7 +135,7 @@ func (e *explorer) isDone(o open, c Candidate) bool {
 		len(e.plannedTypes(o.pattern.GetEnd().GetVariable())) == 0
 }
 
-// isUnsaidEvent reports whether a candidate leads to events, such as loans, that neither a phrase nor the question says.
+// isUnsaidEvent reports whether a candidate leads to events, such as loans, that neither phrase nor question says.
 func (e *explorer) isUnsaidEvent(phrase string, c Candidate) bool {
 	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, phrase) || kgtext.IsSaid(kind, e.question) }
 	return c.Words == 0 && !c.TypeMatch && e.areEvents(c) && !slices.ContainsFunc(c.EndTypes, isSaid)
@@ -244,8 +245,8 @@ func (e *explorer) stepsFrom(c Candidate, directions ...store.Direction) ([]walk
 }
 
 // beyondEvent returns the candidates that go on from events to what is wanted, by its classes, if a pattern says the
-// event: its kind, or what is said of it ("borrowed on"). Where no kind is wanted, they also go on to a time or a number
-// of the event that the pattern says. Of how often something is done it is the event itself.
+// event: its kind, or what is said of it ("borrowed on"). Where no kind is wanted, they also go on to a time or a
+// number of the event that the pattern says. Of how often something is done it is the event itself.
 func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 	to []store.EntityID) (found []Candidate, err error) {
 	isSaid, err := e.saysEvent(event.EndTypes, o.phrase)
@@ -332,7 +333,7 @@ func (e *explorer) saysValue(o open, c Candidate, says []string) bool {
 }
 
 // containForm says what is in something: the products of an order, over its items.
-var containForm = regexp.MustCompile(`^(?:contain(?:s|ed|ing)?|includ(?:es?|ed|ing))(?: in| by)?$`)
+var containForm = regexp.MustCompile(`^(?:contain(?:s|ed|ing)?|includes?|included|including)(?: in| by)?$`)
 
 // saysEvent reports whether a phrase says an event of some kinds in other words.
 func (e *explorer) saysEvent(kinds []string, phrase string) (bool, error) {

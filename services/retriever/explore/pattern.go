@@ -255,11 +255,11 @@ func (e *explorer) stepsOf(c Candidate) []*graphv1.RelationStep {
 	return steps
 }
 
-// findMisfits returns what is taken from the score of a relation that cannot be meant: to what identifies, where values
-// are compared or counted; to dates and numbers, where the question asks who, or the plan for what has a value; to
-// times, where it asks for a place; to events that neither question nor plan says; to a measure of what the plan counts, such as the floor area where floors are
-// counted; to what was so before, unless the question asks for that; of one of several by its number, where the
-// question has none: "1st runway length".
+// findMisfits returns what is taken from the score of a relation that cannot be meant: to what identifies, where
+// values are compared or counted; to dates and numbers, where the question asks who, or the plan for what has a value;
+// to times, where it asks for a place; to events that neither question nor plan says; to a measure of what the plan
+// counts, such as the floor area where floors are counted; to what was so before, unless the question asks for that;
+// of one of several by its number, where the question has none: "1st runway length".
 func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 	asksWho, asksPlace := kgtext.AsksWho(e.question) && e.isAsked(o), kgtext.AsksPlace(e.question) && e.isAsked(o)
 	asksFormer, kin := kgtext.SaysFormer(e.question), kgtext.Kin(o.phrase, false)

@@ -182,8 +182,8 @@ func (x *alignment) joinThrough() {
 	}
 }
 
-// shareEvents says of one event what the plan says of two that the same steps lead back to: when A borrowed B is when the
-// loan of B to A was.
+// shareEvents says of one event what the plan says of two that the same steps lead back to: when A borrowed B is when
+// the loan of B to A was.
 func (x *alignment) shareEvents() {
 	var clauses []*graphv1.QueryClause
 	shared := map[*graphv1.QueryPattern]bool{}
@@ -298,8 +298,8 @@ func (x *alignment) newVariable() string {
 	}
 }
 
-// checkBound returns why a variable of the plan is bound by nothing that is left, or by nothing before it is compared or
-// ranked by.
+// checkBound returns why a variable of the plan is bound by nothing that is left, or by nothing before it is compared
+// or ranked by.
 func (x *alignment) checkBound() string {
 	bound := map[string]bool{}
 	lacks := func(variables ...string) string {
