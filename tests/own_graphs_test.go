@@ -62,16 +62,14 @@ func TestDraftsAreAnsweredAsRecorded(t *testing.T) {
 // outcome aligns and computes the draft of a question.
 func (p planner) outcome(t *testing.T, q ownQuestion) (outcome string, answers []string) {
 	t.Helper()
-	plan := query.Decode(q.draft)
-	if plan == nil {
-		return wrong, nil
+	plan, aligned := query.Decode(q.draft), &verifierv1.AlignQueryPlanResponse{}
+	if len(plan.GetClauses()) > 0 {
+		query.Repair(q.Question, plan)
+		aligned = p.align(t, q.plannedQuestion, plan)
 	}
-	query.Repair(q.Question, plan)
-	aligned := p.align(t, q.plannedQuestion, plan)
-	if aligned.GetPlan() == nil {
-		return wrong, nil
+	if aligned.GetPlan() != nil {
+		answers, _ = p.answer(t, q.KG, aligned.GetPlan())
 	}
-	answers, _ = p.answer(t, q.KG, aligned.GetPlan())
 	isSure := aligned.GetReason() == "" && aligned.GetConfidence() >= 0.8
 	switch isRight := sameAnswers(answers, q.Answers); {
 	case isRight && isSure && len(answers) > 0:

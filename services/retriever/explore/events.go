@@ -103,7 +103,8 @@ var lightForm = regexp.MustCompile(`^(?:placed|made|done|submitted|filed|given|p
 // sayAgent makes the words of a pattern those of the only relation by which events of its kind lead to things that are
 // no events: who placed an order is its customer.
 func (e *explorer) sayAgent(o open, candidates []Candidate) {
-	if !lightForm.MatchString(o.phrase) || len(o.start) > 0 == (len(o.end) > 0) {
+	if !lightForm.MatchString(o.phrase) || len(o.start) > 0 == (len(o.end) > 0) ||
+		kgtext.AskedNumber(e.question) != "" && e.isAsked(o) { // when it was placed
 		return
 	}
 	var found []*Candidate
