@@ -262,7 +262,8 @@ func (x *alignment) typeRelation() string {
 	for i, c := range x.draft.GetClauses() {
 		isType := c.GetMatch() != nil && kgtext.DescribeRelation(c.GetMatch()) == typeRelation
 		for _, candidate := range x.patterns[i].GetCandidates() {
-			if saysClass(candidate) && (isType || len(candidate.GetSteps()) == 1 && !isInverse(candidate)) {
+			isOwn := len(candidate.GetSteps()) == 1 && !isInverse(candidate) && kgtext.IsType(relationOf(candidate))
+			if isOwn || isType && saysClass(candidate) {
 				return candidate.GetSteps()[0].GetRelation()
 			}
 		}
