@@ -151,6 +151,12 @@ func showProposal(d *dialogue, name string, p *table.Proposal, columns *retrieve
 		if other := p.OtherKind(kind); other != "" && columns.GetRows() == "" {
 			key += fmt.Sprintf(" and %q", other)
 		}
+		i := slices.IndexFunc(p.Columns, func(c table.Column) bool { return c.Heading == columns.GetSubject() })
+		if i >= 0 && names[0] == "" {
+			if row := table.NameRow(kind, columns.GetSubject(), p.Columns[i].Example); row != p.Columns[i].Example {
+				key += fmt.Sprintf(", such as %q", row)
+			}
+		}
 	}
 	d.say("%s: %s; %s", show.Line(name, 60), rows, show.Line(key, 120))
 	for _, c := range p.Columns[:min(len(p.Columns), maxShown)] {

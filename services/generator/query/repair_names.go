@@ -416,16 +416,18 @@ func (r *repairer) excludeDone() {
 	if m == nil || !kgtext.IsParticiple(m[2]) || !kgtext.SameNoun(m[1], kindOf(root)) {
 		return
 	}
-	done := newPattern(root, TypeRelation, entityTerm(m[2]))
-	for i, c := range r.plan.GetClauses() {
-		if typeOf(c) != "" && c.GetMatch().GetStart().GetVariable() == root && kgtext.SharesWord(m[2], typeOf(c)) &&
-			!kgtext.SameNoun(m[1], typeOf(c)) {
-			r.editReplace(kgtext.DescribeClause(c), excludeClause(done), "the question says that they are not "+m[2])
-			r.plan.Clauses[i] = excludeClause(done)
-			return
-		}
+	done := excludeClause(newPattern(root, TypeRelation, entityTerm(m[2])))
+	reason := "the question says that they are not " + m[2]
+	at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return typeOf(c) != "" && c.GetMatch().GetStart().GetVariable() == root &&
+			kgtext.SharesWord(m[2], typeOf(c)) && !kgtext.SameNoun(m[1], typeOf(c))
+	})
+	if at < 0 {
+		r.insert(len(r.plan.GetClauses()), reason, done)
+		return
 	}
-	r.insert(len(r.plan.GetClauses()), "the question says that they are not "+m[2], excludeClause(done))
+	r.editReplace(kgtext.DescribeClause(r.plan.GetClauses()[at]), done, reason)
+	r.plan.Clauses[at] = done
 }
 
 // dropContradicted removes a fact about a name that the question gives once and the plan excludes, or that a

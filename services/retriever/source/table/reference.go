@@ -45,6 +45,15 @@ func rowKey(rows, code string) string {
 	return code
 }
 
+// NameRow returns the name of a row that has none beside its key: the kind of the rows and the key, where that is a
+// number under a heading such as "id" ("loan 3"), or else the key.
+func NameRow(kind, heading, key string) string {
+	if kind == "" || !keyWords.MatchString(heading) {
+		return key
+	}
+	return rowKey(kind, key)
+}
+
 // referred is a table to whose rows columns may refer.
 type referred struct {
 	*Proposal
