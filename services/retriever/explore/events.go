@@ -136,10 +136,15 @@ func (e *explorer) isDone(o open, c Candidate) bool {
 		len(e.plannedTypes(o.pattern.GetEnd().GetVariable())) == 0
 }
 
-// isUnsaidEvent reports whether a candidate leads to events, such as loans, that neither phrase nor question says.
-func (e *explorer) isUnsaidEvent(phrase string, c Candidate) bool {
-	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, phrase) || kgtext.IsSaid(kind, e.question) }
-	return c.Words == 0 && !c.TypeMatch && e.areEvents(c) && !slices.ContainsFunc(c.EndTypes, isSaid)
+// isUnsaidEvent reports whether a candidate leads from what events join to these, such as loans, and neither phrase nor
+// question says them.
+func (e *explorer) isUnsaidEvent(o open, c Candidate) bool {
+	isJoined := c.Steps[len(c.Steps)-1].Inverse // not from a patient to Room 302
+	if o.start == nil {
+		isJoined = !c.Steps[0].Inverse
+	}
+	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, o.phrase) || kgtext.IsSaid(kind, e.question) }
+	return isJoined && c.Words == 0 && !c.TypeMatch && e.areEvents(c) && !slices.ContainsFunc(c.EndTypes, isSaid)
 }
 
 // areEvents reports whether a candidate leads to events.

@@ -87,6 +87,27 @@ func TestEventsJoinThings(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatEventsJoinLeadsToThem(t *testing.T) {
+	t.Parallel()
+	g := storetest.NewGraph([3]string{"Ann Berg", "instance of", "patient"}, [3]string{"Ann Berg", "room", "Room 302"},
+		[3]string{"Room 302", "instance of", "room"}, [3]string{"Room 302", "floor", "3"},
+		[3]string{"visit 1", "instance of", "visit"}, [3]string{"visit 1", "patient", "Ann Berg"},
+		[3]string{"Ann Berg", "doctor", "Per Holm"}, [3]string{"Per Holm", "instance of", "doctor"})
+	plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{match(entity("Ann Berg"), "location", variable("x"))},
+		Result: &graphv1.QueryResult{Variable: "x"}}
+	_, patterns, err := explore.Plan(t.Context(), g, &storetest.WordEncoder{}, "Where is Ann Berg?", plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, c := range patterns[0].Candidates {
+		order = append(order, stepsOf(g, c)...)
+	}
+	if last := order[len(order)-1]; last != "^patient" {
+		t.Errorf("the order is %q, want the visits last", order)
+	}
+}
+
 func TestEventsOfTwoKindsAreToldApart(t *testing.T) {
 	t.Parallel()
 	g := storetest.NewGraph(

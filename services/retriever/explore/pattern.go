@@ -278,7 +278,7 @@ func (e *explorer) findMisfits(o open) func(Candidate) float32 {
 		case c.Words < 1 && (counts || e.valued[end]) && identifierForm.MatchString(kgtext.Fold(name)),
 			(asksWho || isThing) && c.Comparable > 0.5,
 			asksPlace && !kgtext.IsPlace(name) && (kgtext.IsTime(name) || timeForm.MatchString(name)),
-			counts && kgtext.MeasuresOther(o.phrase, name), e.isUnsaidEvent(o.phrase, c),
+			counts && kgtext.MeasuresOther(o.phrase, name), e.isUnsaidEvent(o, c),
 			kgtext.FindOtherLead(e.question, name) != "":
 			return 1
 		case c.Words < 1 && !c.TypeMatch && e.leadsBack(o, c):
