@@ -13,7 +13,6 @@ import (
 
 	"github.com/triplemesh/triplemesh/services/generator/query"
 
-	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
 )
 
@@ -42,9 +41,7 @@ func TestDraftsAreAnsweredAsRecorded(t *testing.T) {
 	for _, folder := range folders {
 		loadOwn(t, folder, data)
 	}
-	m := start(t, options{data: data, targets: []string{"retriever", "verifier"}})
-	p := planner{retriever: retrieverv1.NewRetrieverServiceClient(m.dial(t, "retriever")),
-		verifier: verifierv1.NewVerifierServiceClient(m.dial(t, "verifier"))}
+	p := plannerOf(t, start(t, options{data: data, targets: []string{"retriever", "verifier"}}))
 	rank := map[string]int{misled: 0, wrong: 1, right: 2, sure: 3}
 	for _, folder := range folders {
 		count, recorded := map[string]int{}, &strings.Builder{}

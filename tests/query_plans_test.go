@@ -143,8 +143,14 @@ func newPlanner(t *testing.T) (planner, []plannedQuestion) {
 			}
 		}
 	}
-	return planner{retriever: retrieverv1.NewRetrieverServiceClient(m.dial(t, "retriever")),
-		verifier: verifierv1.NewVerifierServiceClient(m.dial(t, "verifier"))}, questions
+	return plannerOf(t, m), questions
+}
+
+// plannerOf returns a planner over the graphs of a mesh.
+func plannerOf(tb testing.TB, m *running) planner {
+	tb.Helper()
+	return planner{retriever: retrieverv1.NewRetrieverServiceClient(m.dial(tb, "retriever")),
+		verifier: verifierv1.NewVerifierServiceClient(m.dial(tb, "verifier"))}
 }
 
 // sameAnswers compares sets, numbers by value.
@@ -270,10 +276,9 @@ func TestSwappedRelationsAreCaughtByAlignment(t *testing.T) {
 // that PLANS (a glob) names, over the graphs of the checkout, without a model. It reports the median, the 99th
 // percentile and the most memory that one of them allocated, which bounds what it needed at once.
 func BenchmarkPlans(b *testing.B) {
-	p, recorded := planner{}, recordedPlans(b)
-	m := start(b, options{data: testkit.CheckoutFile(b, ".cache", "data"), targets: []string{"retriever", "verifier"}})
-	p.retriever = retrieverv1.NewRetrieverServiceClient(m.dial(b, "retriever"))
-	p.verifier = verifierv1.NewVerifierServiceClient(m.dial(b, "verifier"))
+	recorded := recordedPlans(b)
+	p := plannerOf(b, start(b, options{data: testkit.CheckoutFile(b, ".cache", "data"),
+		targets: []string{"retriever", "verifier"}}))
 	compute := func(r *orchestratorv1.Run) (aligned time.Duration) {
 		started := time.Now()
 		plan := p.align(b, plannedQuestion{ID: r.GetId(), Question: r.GetQuestion(), KG: r.GetKg().GetName()},

@@ -151,9 +151,9 @@ func showProposal(d *dialogue, name string, p *table.Proposal, columns *retrieve
 		if other := p.OtherKind(kind); other != "" && columns.GetRows() == "" {
 			key += fmt.Sprintf(" and %q", other)
 		}
-		i := slices.IndexFunc(p.Columns, func(c table.Column) bool { return c.Heading == columns.GetSubject() })
-		if i >= 0 && names[0] == "" {
-			if row := table.NameRow(kind, columns.GetSubject(), p.Columns[i].Example); row != p.Columns[i].Example {
+		for _, c := range p.Columns {
+			row := table.NameRow(kind, c.Heading, c.Example)
+			if c.Heading == columns.GetSubject() && names[0] == "" && row != c.Example {
 				key += fmt.Sprintf(", such as %q", row)
 			}
 		}

@@ -106,15 +106,13 @@ func bestOfKind(c *chain) (kind, method, by string, ok bool) {
 }
 
 // ranksOwnKind reports whether a chain is the best of the kind of a variable by a relation:
-// City(population=City().most("population")) is the city with the most, and so is one by the same words in another
-// order.
+// City(population=City().most("population")) is the city with the most, whatever the order of the words.
 func ranksOwnKind(c *chain, v, relation string) bool {
 	kind, method, by, ok := bestOfKind(c)
 	switch method {
 	case "most", "least", "max", "min", "highest", "lowest", "largest", "smallest":
 		isOwn := strings.EqualFold(kind, kindOf(v)) || kgtext.SameNoun(kind, relation) // or a Stock().most("stock")
-		return ok && isOwn && kgtext.SharedWords(by, relation) == 1 &&
-			kgtext.SharedWords(relation, by) == 1
+		return ok && isOwn && kgtext.SharedWords(by, relation) == 1 && kgtext.SharedWords(relation, by) == 1
 	}
 	return false
 }
@@ -259,8 +257,8 @@ func (b *builder) exclude(v string, args []argument) {
 				continue
 			}
 			b.pattern(v, TypeRelation, entityTerm(relation), true)
-		case !a.value.isLiteral() && a.name == "" && len(a.value.calls) == 1 && len(a.value.calls[0].args) == 0:
-			b.pattern(v, TypeRelation, entityTerm(strings.ToLower(splitWords(a.value.calls[0].name))), true)
+		case a.name == "" && a.value.bareKind() != "":
+			b.pattern(v, TypeRelation, entityTerm(a.value.bareKind()), true)
 		case a.value.isLiteral() && (relation == "name" || relation == "title"):
 			b.add(conditionClause(v, graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL, clean(a.value.text)))
 		case a.value.isLiteral():
@@ -274,8 +272,7 @@ func (b *builder) exclude(v string, args []argument) {
 // excludeChain removes what has a relation to any of some things: to the best of them, to one of a kind, or to one that
 // fulfils conditions, of which it has none then. An exclusion of these would keep what lacks one of them.
 func (b *builder) excludeChain(v, relation string, things *chain) {
-	if len(things.calls) == 1 && len(things.calls[0].args) == 0 {
-		kind := strings.ToLower(splitWords(things.calls[0].name))
+	if kind := things.bareKind(); kind != "" {
 		b.pattern(v, relation, variableTerm(b.variable(kind)), true)
 		return
 	}

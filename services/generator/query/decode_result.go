@@ -49,15 +49,9 @@ func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 	result := b.plan.GetResult()
 	n, err := strconv.ParseUint(clean(amount.text), 10, 32)
 	owner := factOf(b.plan, result.GetVariable()).GetStart().GetVariable()
-	switch {
-	case kgtext.IsListed(b.plan, owner):
-	case owner != "" && err == nil && op != 0 && b.namedFact(owner) < 0:
-		b.add(rankClause(&graphv1.QueryRank{Variable: result.GetVariable(), Count: true, GroupBy: owner, Operator: op,
-			Amount: uint32(n)}))
-		result.Variable, result.Function = owner, graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
-		return
-	default:
-		owner = ""
+	asksWhich := owner != "" && !kgtext.IsListed(b.plan, owner)
+	if asksWhich && b.namedFact(owner) >= 0 {
+		owner, asksWhich = "", false
 	}
 	if i := b.namedFact(result.GetVariable()); owner == "" && i >= 0 {
 		p := b.plan.GetClauses()[i].GetMatch()
@@ -69,6 +63,9 @@ func (b *builder) compareCount(op graphv1.QueryOperator, amount *chain) {
 		b.add(rankClause(&graphv1.QueryRank{Variable: result.GetVariable(), Count: true, GroupBy: owner, Operator: op,
 			Amount: uint32(n)}))
 		result.Variable, result.Function = owner, graphv1.QueryFunction_QUERY_FUNCTION_EXISTS
+		if asksWhich {
+			result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
+		}
 		return
 	}
 	b.plan.Clauses = nil

@@ -35,6 +35,14 @@ type argument struct {
 
 func (c *chain) isLiteral() bool { return len(c.calls) == 0 }
 
+// bareKind returns the kind of a chain that says no more than that, Member(); empty for others.
+func (c *chain) bareKind() (kind string) {
+	if len(c.calls) == 1 && len(c.calls[0].args) == 0 {
+		kind = strings.ToLower(splitWords(c.calls[0].name))
+	}
+	return kind
+}
+
 type tokenKind uint8
 
 const (

@@ -159,13 +159,17 @@ func (r *repairer) dropInvented() {
 // rankForBound returns the ranking that a question asks for by its only word that compares, where the draft has a bound
 // that it invented instead: which engineer earns more of Engineer(salary="> 50000"). It is nil for other conditions.
 func (r *repairer) rankForBound(c *graphv1.QueryCondition) *graphv1.QueryClause {
-	isMore := c.GetOperator() == greater || c.GetOperator() == greaterEqual
-	isLess := c.GetOperator() == less || c.GetOperator() == lessEqual
-	if !isMore && !isLess || !isNumber(c.GetValue()) || saysNumber.MatchString(r.question) ||
+	if !isBound(c.GetOperator()) || !isNumber(c.GetValue()) || saysNumber.MatchString(r.question) ||
 		!anySuperlative.MatchString(thanForm.ReplaceAllString(r.question, "")) {
 		return nil
 	}
-	return rankClause(&graphv1.QueryRank{Variable: c.GetVariable(), Descending: isMore})
+	return rankClause(&graphv1.QueryRank{Variable: c.GetVariable(), Descending: c.GetOperator() == greater ||
+		c.GetOperator() == greaterEqual})
+}
+
+// isBound reports whether an operator sets a bound.
+func isBound(op graphv1.QueryOperator) bool {
+	return slices.Contains([]graphv1.QueryOperator{less, lessEqual, greater, greaterEqual}, op)
 }
 
 // boundForm are words that set a bound, or may.
@@ -175,9 +179,8 @@ var boundForm = regexp.MustCompile(`(?i)\b(?:more|less|fewer|above|below|least|m
 // isValue reports whether a condition bounds a number that the question has without a word for that: which talks last
 // 60 minutes of Talk(duration=">60").
 func (r *repairer) isValue(c *graphv1.QueryCondition) bool {
-	isBound := slices.Contains([]graphv1.QueryOperator{less, lessEqual, greater, greaterEqual}, c.GetOperator())
-	return isBound && isNumber(c.GetValue()) && kgtext.FoldWords(r.question).Mention(kgtext.Fold(c.GetValue())) &&
-		!boundForm.MatchString(r.question)
+	return isBound(c.GetOperator()) && isNumber(c.GetValue()) &&
+		kgtext.FoldWords(r.question).Mention(kgtext.Fold(c.GetValue())) && !boundForm.MatchString(r.question)
 }
 
 // isEnd reports whether a condition stands for the first or the last, which the question asks for without a number: who
@@ -368,7 +371,7 @@ func (r *repairer) excludeNegated() {
 	}
 	last := -1
 	for i, c := range r.plan.GetClauses() {
-		r.excludeAny(c.GetExclude())
+		r.excludeAny(c)
 		if c.GetExclude() != nil || c.GetCondition().GetOperator() == graphv1.QueryOperator_QUERY_OPERATOR_NOT_EQUAL {
 			return
 		}
@@ -388,22 +391,22 @@ func (r *repairer) excludeNegated() {
 	after := excludeClause(before.GetMatch())
 	r.editReplace(kgtext.DescribeClause(before), after, "the question says "+r.question[at[0]:at[1]])
 	r.plan.Clauses[last] = after
-	r.excludeAny(after.GetExclude())
+	r.excludeAny(after)
 }
 
 // anyForm stands before something of a kind: "has never visited a vet".
 var anyForm = regexp.MustCompile(`(?i)\b(?:an?|any) $`)
 
 // excludeAny excludes what has a relation to anything of a kind that the draft takes for a name.
-func (r *repairer) excludeAny(p *graphv1.QueryPattern) {
-	kind := p.GetEnd().GetEntity()
+func (r *repairer) excludeAny(c *graphv1.QueryClause) {
+	p, kind := c.GetExclude(), c.GetExclude().GetEnd().GetEntity()
 	if kind == "" || kind != strings.ToLower(kind) || p.GetSteps()[0].GetRelation() == TypeRelation ||
 		!anyForm.MatchString(r.readBefore(kind)) {
 		return
 	}
-	before := kgtext.DescribeClause(excludeClause(p))
+	before := kgtext.DescribeClause(c)
 	p.End = variableTerm(r.newVariable(kind))
-	r.editReplace(before, excludeClause(p), "the question says any "+kind)
+	r.editReplace(before, c, "the question says any "+kind)
 }
 
 // notDone is "which products have never been ordered".

@@ -16,8 +16,7 @@ import (
 // maxEvents is how many kinds of events lie between two things: from customers over orders and their items to products.
 const maxEvents = 2
 
-// clearlyEvent is the cosine from which on a phrase says an event: "borrowed" a loan (.57), and "recommended" none
-// (.21).
+// clearlyEvent is the cosine from which on a phrase says an event: "borrowed" a loan (.57), "recommended" none (.21).
 const clearlyEvent = 0.5
 
 // throughEvents returns what leads to the other end of a pattern over events, which are things of a kind of their own
@@ -36,15 +35,18 @@ func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candid
 	if reversed {
 		from, to, other = to, from, o.pattern.GetStart()
 	}
-	wanted, err := e.classesOf(other.GetVariable(), to)
+	wanted, err := e.plannedClasses(other.GetVariable())
+	if known := (Candidate{ends: to}); err == nil && len(wanted) == 0 && len(to) > 0 {
+		err = e.typeEnds(&known)
+		wanted = known.EndTypes
+	}
 	if err != nil {
 		return nil, err
 	}
 	trails := []Candidate{{ends: sample(from, sampled), Coverage: 1}}
 	if e.areCells(from) { // who borrowed novels borrowed what has that genre
-		described, err := e.findSteps(trails[0], func(c Candidate) bool {
-			return len(c.EndTypes) > 0 && !e.areEvents(c)
-		}, store.In)
+		isNamed := func(ids []store.EntityID) bool { return !e.areNumbered(ids) }
+		described, err := e.findSteps(trails[0], isNamed)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +110,7 @@ func (e *explorer) sayAgent(o open, candidates []Candidate) {
 		return
 	}
 	var found []*Candidate
-	isFrom := len(o.start) > 0 && e.areEvents(Candidate{ends: o.start, EndTypes: []string{""}})
+	isFrom := len(o.start) > 0 && e.areNumbered(o.start)
 	for i := range candidates {
 		c := &candidates[i]
 		isAgent := isFrom && len(c.EndTypes) > 0 && !e.areEvents(*c) || len(o.end) > 0 && c.TypeMatch && e.areEvents(*c)
@@ -148,39 +150,18 @@ func (e *explorer) isUnsaidEvent(o open, c Candidate) bool {
 }
 
 // areEvents reports whether a candidate leads to events.
-func (e *explorer) areEvents(c Candidate) bool {
+func (e *explorer) areEvents(c Candidate) bool { return len(c.EndTypes) > 0 && e.areNumbered(c.ends) }
+
+// areNumbered reports whether numbers tell some things apart.
+func (e *explorer) areNumbered(ids []store.EntityID) bool {
 	isUnnumbered := func(id store.EntityID) bool { return !hasDigit(e.snap.EntityName(id)) }
-	return len(c.EndTypes) > 0 && !slices.ContainsFunc(sample(c.ends, sampled), isUnnumbered)
+	return !slices.ContainsFunc(sample(ids, sampled), isUnnumbered)
 }
 
-// classesOf returns what a plan says that a variable is, by the names that things have as a type, and what some things
-// are.
-func (e *explorer) classesOf(variable string, things []store.EntityID) (names []string, err error) {
-	for _, kind := range e.plannedTypes(variable) {
-		classes, err := e.findClasses(e.links[kind])
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range classes {
-			names = append(names, e.snap.EntityName(id))
-		}
-	}
-	if len(names) > 0 || len(things) == 0 {
-		return names, nil
-	}
-	c := Candidate{ends: things}
-	err = e.typeEnds(&c)
-	return c.EndTypes, err
-}
-
-// findEvents returns the steps from the ends of a candidate to events, those of each kind apart: what has a vehicle may
-// be its trips and its repairs.
+// findEvents returns the steps from the ends of a candidate to events, those of each kind apart, which is the first of
+// their types: what has a vehicle may be its trips and its repairs.
 func (e *explorer) findEvents(c Candidate) (events []Candidate, err error) {
-	directions := []store.Direction{store.In, store.Out}
-	if len(c.Steps) == 0 {
-		directions = directions[:1]
-	}
-	all, err := e.findSteps(c, e.areEvents, directions...)
+	all, err := e.findSteps(c, e.areNumbered)
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +176,8 @@ func (e *explorer) findEvents(c Candidate) (events []Candidate, err error) {
 		}
 		for _, kind := range event.EndTypes {
 			one := event
-			one.ends, one.EndTypes = nil, []string{kind}
-			one.others = slices.DeleteFunc(slices.Clone(event.EndTypes), func(k string) bool { return k == kind })
+			others := slices.DeleteFunc(slices.Clone(event.EndTypes), func(k string) bool { return k == kind })
+			one.ends, one.EndTypes = nil, append([]string{kind}, others...)
 			for i, edges := range lists {
 				if slices.ContainsFunc(edges, func(t store.Edge) bool { return e.snap.EntityName(t.Entity) == kind }) {
 					one.ends = append(one.ends, event.ends[i])
@@ -208,20 +189,30 @@ func (e *explorer) findEvents(c Candidate) (events []Candidate, err error) {
 	return events, nil
 }
 
-// findSteps returns what goes on from the ends of a candidate in some directions and fits.
-func (e *explorer) findSteps(c Candidate, fits func(Candidate) bool,
-	directions ...store.Direction) (found []Candidate, err error) {
+// findSteps returns what goes on from the ends of a candidate to ends that fit and are of a kind, at first to what
+// refers to them alone.
+func (e *explorer) findSteps(c Candidate, fits func([]store.EntityID) bool) (found []Candidate, err error) {
+	directions := []store.Direction{store.In}
+	if len(c.Steps) > 0 {
+		directions = append(directions, store.Out)
+	}
 	steps, err := e.stepsFrom(c, directions...)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range steps {
-		next := c
-		isOn, err := e.extend(&next, s)
+		ends, err := e.follow(c.ends, []walk.Step{s})
 		if err != nil {
 			return nil, err
 		}
-		if isOn && fits(next) {
+		if len(ends) == 0 || !fits(ends) { // before their types are read
+			continue
+		}
+		next := c
+		if err := e.leadTo(&next, s, ends); err != nil {
+			return nil, err
+		}
+		if len(next.EndTypes) > 0 {
 			found = append(found, next)
 		}
 	}
@@ -255,7 +246,8 @@ func (e *explorer) stepsFrom(c Candidate, directions ...store.Direction) ([]walk
 // number of the event that the pattern says. Of how often something is done it is the event itself.
 func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 	to []store.EntityID) (found []Candidate, err error) {
-	isSaid, err := e.saysEvent(event.EndTypes, o.phrase)
+	kind := event.EndTypes[0]
+	isSaid, err := e.saysEvent(kind, o.phrase)
 	if err != nil {
 		return nil, err
 	}
@@ -263,14 +255,13 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 		if event.say(); !isSaid {
 			return nil, nil
 		}
-		event.EndTypes = append(event.EndTypes, event.others...)
 		return []Candidate{event}, nil
 	}
 	steps, err := e.stepsFrom(event, store.Out)
 	if err != nil {
 		return nil, err
 	}
-	says := slices.Clone(event.EndTypes)
+	says := []string{kind}
 	for _, s := range event.Steps {
 		says = append(says, e.snap.RelationName(s.Relation))
 	}
@@ -290,12 +281,9 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 			found = append(found, c)
 		}
 	}
-	var kept []Candidate
-	for _, c := range values {
-		if len(wanted) == 0 && e.saysValue(o, c, says) {
-			kept = append(kept, c)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(values), func(c Candidate) bool {
+		return len(wanted) > 0 || !e.saysValue(o, c, says)
+	})
 	if len(kept) == 0 {
 		for _, c := range values {
 			says = append(says, e.lastName(c))
@@ -334,23 +322,23 @@ func (e *explorer) saysValue(o open, c Candidate, says []string) bool {
 		isTime := isDate && kgtext.IsTime(word)
 		return isTime || !kgtext.SharesWord(word, e.lastName(c)) && kgtext.SharesWord(word, strings.Join(says, " "))
 	})
-	return (isDate || len(open) > 0) && (len(open) == 0 ||
-		kgtext.SharedWords(strings.Join(open, " "), e.lastName(c)) == 1)
+	if len(open) == 0 {
+		return isDate
+	}
+	return kgtext.SharedWords(strings.Join(open, " "), e.lastName(c)) == 1
 }
 
 // containForm says what is in something: the products of an order, over its items.
 var containForm = regexp.MustCompile(`^(?:contain(?:s|ed|ing)?|includes?|included|including)(?: in| by)?$`)
 
-// saysEvent reports whether a phrase says an event of some kinds in other words.
-func (e *explorer) saysEvent(kinds []string, phrase string) (bool, error) {
-	isSaid := func(kind string) bool { return kgtext.IsSaid(kind, phrase) }
+// saysEvent reports whether a phrase says an event of a kind in other words.
+func (e *explorer) saysEvent(kind, phrase string) (bool, error) {
 	switch {
-	case slices.ContainsFunc(kinds, isSaid), containForm.MatchString(phrase), len(kgtext.NewOpenWords(phrase)) == 0:
+	case kgtext.IsSaid(kind, phrase), containForm.MatchString(phrase), len(kgtext.NewOpenWords(phrase)) == 0:
 		return true, nil
 	case len(e.vectors[phrase]) == 0:
 		return false, nil
 	}
-	vectors, err := e.encoder.Encode(e.ctx, kinds)
-	isNear := func(v []float32) bool { return vector.Dot(v, e.vectors[phrase]) >= clearlyEvent }
-	return slices.ContainsFunc(vectors, isNear), err
+	vectors, err := e.encoder.Encode(e.ctx, []string{kind})
+	return err == nil && vector.Dot(vectors[0], e.vectors[phrase]) >= clearlyEvent, err
 }

@@ -73,8 +73,6 @@ type Candidate struct {
 	// EndTypes are what the ends are, the most frequent first.
 	EndTypes []string
 	ends     []store.EntityID
-	// others are the kinds of other events that the same steps lead to.
-	others []string
 	// misfit is what is taken from its score since it cannot be meant.
 	misfit float32
 }

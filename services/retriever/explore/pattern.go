@@ -107,6 +107,20 @@ func (e *explorer) plannedTypes(variable string) (kinds []string) {
 	return kinds
 }
 
+// plannedClasses returns what the plan says that a variable is, by the names that things have as a type.
+func (e *explorer) plannedClasses(variable string) (names []string, err error) {
+	for _, kind := range e.plannedTypes(variable) {
+		classes, err := e.findClasses(e.links[kind])
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range classes {
+			names = append(names, e.snap.EntityName(id))
+		}
+	}
+	return names, nil
+}
+
 // lookFromEnd returns what the end of a pattern has of what its words say, if its start has nothing of that: Dallas is
 // not the capital of Texas, which has another one. If that has nothing either, what they share may say it.
 func (e *explorer) lookFromEnd(o open, candidates []Candidate) ([]Candidate, error) {

@@ -149,21 +149,14 @@ func (e *explorer) matchTypes(p *graphv1.QueryPattern, start, end []store.Entity
 	if err := e.matchSorts(v, candidates); err != nil {
 		return err
 	}
-	var wanted []string
 	for _, kind := range e.plannedTypes(v) {
 		if e.ofName[kind] != nil {
 			e.matchNames(e.ofName[kind], candidates)
 		}
-		classes, err := e.findClasses(e.links[kind])
-		if err != nil {
-			return err
-		}
-		for _, id := range classes {
-			wanted = append(wanted, e.snap.EntityName(id))
-		}
 	}
-	if len(wanted) == 0 {
-		return nil
+	wanted, err := e.plannedClasses(v)
+	if err != nil || len(wanted) == 0 {
+		return err
 	}
 	for i := range candidates {
 		c := &candidates[i]
@@ -279,9 +272,14 @@ func (e *explorer) extend(c *Candidate, next walk.Step) (bool, error) {
 	if err != nil || len(ends) == 0 {
 		return false, err
 	}
+	return true, e.leadTo(c, next, ends)
+}
+
+// leadTo adds a step to a candidate, which leads to some ends.
+func (e *explorer) leadTo(c *Candidate, next walk.Step, ends []store.EntityID) error {
 	c.Steps, c.ends = append(slices.Clone(c.Steps), next), ends
 	e.classifyEnds(c)
-	return true, e.typeEnds(c)
+	return e.typeEnds(c)
 }
 
 // matchSorts compares what lies beyond the known end with what the plan says that it is, where no type says it but an

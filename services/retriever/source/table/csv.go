@@ -381,6 +381,9 @@ func (t *table) useColumnsAsRelations(file string, headings []string) error {
 		t.kind = KindOf(file, headings[t.subject], headings[t.names[0]])
 	case t.object < 0:
 		t.kind = KindOf(file, headings[t.subject])
+		if t.references[t.subject] == "" && keyWords.MatchString(headings[t.subject]) {
+			t.references[t.subject] = t.kind
+		}
 	}
 	if t.subject >= 0 {
 		t.otherKind = otherKindOf(file, t.kind, headings)
@@ -409,10 +412,8 @@ func (t *table) readRow(row []string, to source.Sink) error {
 		s.Subject.Key = fmt.Sprintf("%s %d", t.rows, t.row)
 	} else if code, err = source.NormalizeName("subject", row[t.subject]); err != nil {
 		return err
-	} else if t.references[t.subject] != "" {
+	} else if s.Subject.Key = code; t.references[t.subject] != "" {
 		s.Subject.Key = rowKey(t.references[t.subject], code)
-	} else if s.Subject.Key = code; t.relations != nil && len(t.names) == 0 {
-		s.Subject.Key = NameRow(t.kind, t.headings[t.subject], code)
 	}
 	if s.Validity, err = t.validity(row); err != nil {
 		return err
