@@ -93,6 +93,9 @@ var (
 	named = regexp.MustCompile(`["“][^"”]*["”]`)
 )
 
+// SaysNamedAfter reports whether a text has words with "after" that order nothing in time.
+func SaysNamedAfter(text string) bool { return afterForm.MatchString(text) }
+
 // AsksOperation reports what a question asks to be computed, by its words. Titles in quotation marks do
 // not count.
 func AsksOperation(question string) Operation {

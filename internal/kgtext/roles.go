@@ -186,6 +186,12 @@ func SaysWay(phrase, relation string) bool {
 	return false
 }
 
+// ExcludesWay reports whether a relation says where things go from and a phrase asks where to, or the other way about.
+func ExcludesWay(phrase, relation string) bool {
+	way := LastWord(phrase)
+	return way == "to" && SaysWay("from", relation) || way == "from" && SaysWay("to", relation)
+}
+
 // SharesMeasure reports whether two texts name the same measure: "cost" and "price".
 func SharesMeasure(a, b string) bool {
 	others := findRoles(b)

@@ -60,6 +60,13 @@ func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo,
 	if err != nil || byName != nil && byName.answer != "" {
 		return byName, named, err
 	}
+	whole, err := s.checker.JudgeSentence(ctx, q, kgtext.Sentence{Text: q.Text()}, "")
+	if whole != nil || err != nil {
+		computed, fatal := settle(ctx, []*check.Finding{whole}, err)
+		if fatal != nil || computed != nil && computed.answer != "" {
+			return computed, []*check.Finding{whole}, fatal
+		}
+	}
 	read, err := s.checker.CheckQuestion(ctx, q, q.Text(), options)
 	byModel, fatal := settle(ctx, read, err)
 	if byModel != nil || fatal != nil {

@@ -70,10 +70,15 @@ func (c *Checker) check(ctx context.Context, q *question.Question, text string, 
 			found = append(found, &Finding{Extracted: claim})
 		}
 		name(all, found)
-		all = append(all, found...)
+		before := all
+		all = append(before, found...)
 		tell(all, countReadRunes(sentences, end))
 		if judged := c.judge(ctx, q, sentences[start:end], found, options); err == nil {
 			err = judged
+		}
+		if err == nil && !isQuestion {
+			found, err = c.judgeSentences(ctx, q, sentences[start:end], before, found)
+			all = append(before, found...)
 		}
 		if err != nil {
 			return all, err

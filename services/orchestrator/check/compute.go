@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// minCount and minBest are the confidence in a plan from which on a count or a ranking decides a claim.
-	// What a ranking measures is implied, and fits its relation less.
-	minCount, minBest = 0.8, 0.65
+	// minSure, minCount and minBest are the confidence in a plan from which on it decides a claim, a count supports
+	// one, as it has the very number, and a ranking decides one. What that measures is implied, and fits less.
+	minSure, minCount, minBest = 0.8, 0.7, 0.65
 	// computedRows bounds the rows that are compared, computedEvidence the triples shown of them.
 	computedRows, computedEvidence = 1000, 12
 )
@@ -36,9 +36,11 @@ type operation struct {
 	question, draft string
 	word            string // by which a relation states the claim itself: "number", "largest"
 	isBound         bool
+	isEvent         bool    // one event has all of it
 	least, most     float64 // of a count
 	best            string  // what a superlative names
 	isSubject       bool    // the claim's subject is the best
+	never           string  // what is said never to have been something
 	links           []*graphv1.EntityLink
 }
 
@@ -140,27 +142,34 @@ func readCount(c *verifierv1.ClaimToJudge) (operation, bool) {
 	if of := numberOf.FindStringSubmatch(relation); of != nil && m[3] == "" {
 		relation, m[3] = "in", of[1]
 	}
-	o := operation{question: "how many " + m[3] + " " + relation + " " + subject, word: "number",
-		least: math.Inf(-1), most: math.Inf(1)}
+	o := operation{question: "how many " + m[3] + " " + relation + " " + subject, word: "number"}
 	o.draft = fmt.Sprintf("%s(%s=%q).count()", notWord.ReplaceAllString(kgtext.Singular(m[3]), "_"),
 		notWord.ReplaceAllString(relation, "_"), subject)
-	n, err := strconv.ParseFloat(m[2], 64)
-	if err != nil {
-		n = float64(parseNumberWord(strings.ToLower(m[2])))
-	}
-	switch strings.ToLower(m[1]) {
-	case "at least":
-		o.least = n
-	case "more than", "over":
-		o.least = n + 1
-	case "at most", "up to":
-		o.most = n
-	case "fewer than", "less than":
-		o.most = n - 1
-	default:
-		o.least, o.most = n, n
-	}
+	o.least, o.most = readBounds(m[1], m[2])
 	return o, m[3] != "" && !strings.HasPrefix(m[3], "of ")
+}
+
+// readBounds reads a number in digits or as one of numberWords, and the words before it, as the least and the most
+// that may be counted.
+func readBounds(words, number string) (least, most float64) {
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		n = float64(parseNumberWord(strings.ToLower(number)))
+	}
+	least, most = math.Inf(-1), math.Inf(1)
+	switch strings.ToLower(words) {
+	case "at least":
+		least = n
+	case "more than", "over":
+		least = n + 1
+	case "at most", "up to":
+		most = n
+	case "fewer than", "less than":
+		most = n - 1
+	default:
+		least, most = n, n
+	}
+	return least, most
 }
 
 // compute judges the claims that are operations by what the knowledge graph computes. A triple that states
@@ -224,40 +233,65 @@ func (c *Checker) judgeOperation(ctx context.Context, q *question.Question, o op
 	if err != nil {
 		return nil, err
 	}
-	for _, clause := range drafted.GetPlan().GetClauses() {
+	return c.judgePlan(ctx, q, o, drafted.GetPlan())
+}
+
+// judgePlan takes a drafted plan through the other stages of Query, and compares the result with what an operation
+// claims.
+func (c *Checker) judgePlan(ctx context.Context, q *question.Question, o operation,
+	drafted *graphv1.QueryPlan) (*verifierv1.Judgement, error) {
+	for _, clause := range drafted.GetClauses() {
 		if clause.GetRank() != nil {
 			clause.GetRank().Limit = computedRows // all are compared with what the claim names
 		}
 	}
 	aligned, err := c.AlignPlan(ctx, &retrieverv1.ExploreQueryPlanRequest{Kg: q.KG(), Question: o.question,
-		Plan: drafted.GetPlan()})
+		Plan: drafted})
 	if err != nil {
 		return nil, err
 	}
 	j := &verifierv1.Judgement{Verdict: verifierv1.Verdict_VERDICT_NOT_IN_KG, Confidence: 0.8,
 		Reason: aligned.GetReason()}
-	if sure := aligned.GetConfidence(); j.Reason == "" && (sure < minBest || sure < minCount && o.best == "") {
+	isSure := aligned.GetConfidence() >= minSure
+	if j.Reason == "" && aligned.GetConfidence() < o.leastConfidence() {
 		j.Reason = "the relations of the knowledge graph do not fit the claim well enough"
 	}
 	if j.Reason != "" {
 		return j, nil
 	}
-	table, err := c.execute(ctx, q, aligned.GetPlan(), j)
-	if err != nil || j.Reason != "" {
-		return j, err
-	}
-	if o.isBound {
-		err = c.judgeBound(ctx, q, aligned.GetPlan(), table, j)
+	plan := aligned.GetPlan()
+	if o.never != "" {
+		err = c.judgeNever(ctx, q, o.never, plan, j)
+	} else if o.isEvent {
+		err = c.judgeEvent(ctx, q, drafted, plan, j)
+	} else if table, failed := c.execute(ctx, q, plan, j); failed != nil || j.Reason != "" {
+		return j, failed
+	} else if o.isBound {
+		err = c.judgeBound(ctx, q, plan, table, j)
 	} else if o.best != "" {
 		o.compareBest(j, table)
 	} else {
-		isList := aligned.GetPlan().GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
-		o.compareCount(j, table, isList, len(aligned.GetPlan().GetClauses()) < len(drafted.GetPlan().GetClauses()))
+		isList := plan.GetResult().GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT
+		o.compareCount(j, table, isList, len(plan.GetClauses()) < len(drafted.GetClauses()))
+		if j.Verdict != verifierv1.Verdict_VERDICT_SUPPORTED && !isSure {
+			j.Verdict, j.Evidence = verifierv1.Verdict_VERDICT_NOT_IN_KG, nil // another number may be of something else
+		}
 	}
 	if j.Verdict != verifierv1.Verdict_VERDICT_NOT_IN_KG {
 		j.Confidence = min(float32(aligned.GetConfidence()), 0.95)
 	}
 	return j, err
+}
+
+// leastConfidence is the confidence in a plan from which on it decides an operation.
+func (o operation) leastConfidence() float32 {
+	switch {
+	case o.best != "":
+		return minBest
+	case o.isBound, o.isEvent, o.never != "":
+		return minSure
+	}
+	return minCount
 }
 
 // execute computes a plan; j has the reason if the table decides nothing.
@@ -282,10 +316,16 @@ var opposites = map[graphv1.QueryOperator]graphv1.QueryOperator{
 // compared, and of several on both sides each may be meant.
 func (c *Checker) judgeBound(ctx context.Context, q *question.Question, plan *graphv1.QueryPlan,
 	table *graphv1.QueryTable, j *verifierv1.Judgement) error {
+	bounds := 0
 	for _, clause := range plan.GetClauses() {
 		if cond := clause.GetCondition(); cond != nil {
 			cond.Operator = opposites[cond.GetOperator()]
+			bounds++
 		}
+	}
+	if bounds == 0 || plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_EXISTS {
+		j.Reason = "the knowledge graph has nothing to compare"
+		return nil
 	}
 	opposite, err := c.execute(ctx, q, plan, j)
 	switch within := table.GetValue() == "yes"; {

@@ -95,6 +95,9 @@ func (c *Checker) JudgeMentions(ctx context.Context, q *question.Question, text 
 	if err != nil {
 		return nil, err
 	}
+	if f, err := c.judgeDescribed(ctx, q, kgtext.Sentence{Text: text}, all); f != nil || err != nil {
+		return []*Finding{f}, err
+	}
 	var proper []mention
 	for _, m := range all {
 		if m.isProper() {

@@ -19,29 +19,52 @@ const maxEvents = 2
 // clearlyEvent is the cosine from which on a phrase says an event: "borrowed" a loan (.57), "recommended" none (.21).
 const clearlyEvent = 0.5
 
+// farEnd is the other end of a pattern, as far as it is known: its entities, what they or those that the plan asks for
+// are, and the relations that have these entities as objects.
+type farEnd struct {
+	ends    []store.EntityID
+	classes []string
+	steps   []walk.Step
+}
+
+// isLedTo reports whether the last relation of a candidate has the end as an object of something.
+func (f farEnd) isLedTo(c Candidate) bool {
+	return slices.Contains(f.steps, c.Steps[len(c.Steps)-1].Reverse())
+}
+
 // throughEvents returns what leads to the other end of a pattern over events, which are things of a kind of their own
 // that numbers tell apart and that join others: over the loans of a book to who borrowed it. It does where no relation
 // alone says what the pattern does, and its words say the event.
 func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candidate, err error) {
-	saysOther := func(c Candidate) bool {
-		isBetween := len(o.start) > 0 && len(o.end) > 0 && e.areEvents(c) // which no event is
-		return c.Joins || c.Words == 1 && !c.TypeMiss || c.TypeMatch && !isBetween && !e.isDone(o, c)
-	}
-	if len(e.types) == 0 || o.isType() || slices.ContainsFunc(candidates, saysOther) {
+	if len(e.types) == 0 || o.isType() {
 		return nil, nil
 	}
-	from, to, other := o.start, o.end, o.pattern.GetEnd()
-	reversed := len(from) == 0 || len(to) > 0 && len(to) < len(from)
+	from, to, other := o.start, farEnd{ends: o.end}, o.pattern.GetEnd()
+	reversed := len(from) == 0 || len(to.ends) > 0 && len(to.ends) < len(from)
 	if reversed {
-		from, to, other = to, from, o.pattern.GetStart()
+		from, to.ends, other = to.ends, from, o.pattern.GetStart()
 	}
-	wanted, err := e.plannedClasses(other.GetVariable())
-	if known := (Candidate{ends: to}); err == nil && len(wanted) == 0 && len(to) > 0 {
-		err = e.typeEnds(&known)
-		wanted = known.EndTypes
-	}
-	if err != nil {
+	if to.steps, err = e.stepsFrom(Candidate{ends: to.ends}, store.In); err != nil {
 		return nil, err
+	}
+	saysOther := func(c Candidate) bool {
+		if len(o.start) > 0 && len(o.end) > 0 && !c.Joins && (e.areEvents(c) || !to.isLedTo(c)) {
+			return false // what joins the names is neither an event nor a number of one
+		}
+		return c.Joins || c.Words == 1 && !c.TypeMiss || c.TypeMatch && !e.isDone(o, c) ||
+			kgtext.SharesRole(o.phrase, e.lastName(c)) // the year of a birth, of its date
+	}
+	if slices.ContainsFunc(candidates, saysOther) {
+		return nil, nil
+	}
+	if to.classes, err = e.plannedClasses(other.GetVariable()); err != nil {
+		return nil, err
+	}
+	if known := (Candidate{ends: to.ends}); len(to.classes) == 0 && len(to.ends) > 0 {
+		if err = e.typeEnds(&known); err != nil {
+			return nil, err
+		}
+		to.classes = known.EndTypes
 	}
 	trails := []Candidate{{ends: sample(from, sampled), Coverage: 1}}
 	if e.areCells(from) { // who borrowed novels borrowed what has that genre
@@ -62,7 +85,7 @@ func (e *explorer) throughEvents(o open, candidates []Candidate) (found []Candid
 			further = append(further, events...)
 		}
 		for _, event := range further {
-			beyond, err := e.beyondEvent(event, o, wanted, to)
+			beyond, err := e.beyondEvent(event, o, to)
 			if err != nil {
 				return nil, err
 			}
@@ -244,8 +267,7 @@ func (e *explorer) stepsFrom(c Candidate, directions ...store.Direction) ([]walk
 // beyondEvent returns the candidates that go on from events to what is wanted, by its classes, if a pattern says the
 // event: its kind, or what is said of it ("borrowed on"). Where no kind is wanted, they also go on to a time or a
 // number of the event that the pattern says. Of how often something is done it is the event itself.
-func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
-	to []store.EntityID) (found []Candidate, err error) {
+func (e *explorer) beyondEvent(event Candidate, o open, to farEnd) (found []Candidate, err error) {
 	kind := event.EndTypes[0]
 	isSaid, err := e.saysEvent(kind, o.phrase)
 	if err != nil {
@@ -265,7 +287,7 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 	for _, s := range event.Steps {
 		says = append(says, e.snap.RelationName(s.Relation))
 	}
-	isWanted := func(class string) bool { return slices.Contains(wanted, class) }
+	isWanted := func(class string) bool { return slices.Contains(to.classes, class) }
 	var values []Candidate
 	for _, s := range steps {
 		c := event
@@ -273,16 +295,20 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 		switch {
 		case err != nil:
 			return nil, err
+		case kgtext.ExcludesWay(o.phrase, e.lastName(c)):
+		case isOn && to.isLedTo(c): // a city that is no more than a name, of a trip
+			found = append(found, c)
+		case isOn && len(to.ends) > 0 && len(to.classes) == 0:
 		case isOn && len(c.EndTypes) == 0 && e.isPlannedAs(o, c):
 			found = append(found, c)
 		case isOn && len(c.EndTypes) == 0:
 			values = append(values, c)
-		case isOn && (slices.ContainsFunc(c.EndTypes, isWanted) || len(wanted) == 0 && !e.areEvents(c)):
+		case isOn && (slices.ContainsFunc(c.EndTypes, isWanted) || len(to.classes) == 0 && !e.areEvents(c)):
 			found = append(found, c)
 		}
 	}
 	kept := slices.DeleteFunc(slices.Clone(values), func(c Candidate) bool {
-		return len(wanted) > 0 || !e.saysValue(o, c, says)
+		return len(to.classes) > 0 || !e.saysValue(o, c, says)
 	})
 	if len(kept) == 0 {
 		for _, c := range values {
@@ -297,7 +323,7 @@ func (e *explorer) beyondEvent(event Candidate, o open, wanted []string,
 		last := c.Steps[len(c.Steps)-1]
 		c.say()
 		c.Question, c.Triples = e.cosine(last.Relation, ""), e.snap.RelationTriples(last.Relation)
-		c.Joins = slices.ContainsFunc(c.ends, func(id store.EntityID) bool { return slices.Contains(to, id) })
+		c.Joins = slices.ContainsFunc(c.ends, func(id store.EntityID) bool { return slices.Contains(to.ends, id) })
 	}
 	return kept, nil
 }

@@ -183,6 +183,11 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 		}
 	}
 	candidates = append(candidates, through...)
+	if joins := func(c Candidate) bool { return c.Joins && c.Words == 1 }; slices.ContainsFunc(candidates, joins) {
+		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { // who observed a star is no observation
+			return len(o.start) > 0 && len(o.end) > 0 && !c.Joins && e.areEvents(c)
+		})
+	}
 	e.sayAgent(o, candidates)
 	missTypes(candidates)
 	trust, byYear := kgtext.Trust(o.phrase, e.question), e.boundsYear(o.pattern.GetEnd().GetVariable())

@@ -160,7 +160,15 @@ func (c *claimCase) isOnlyReading(v *view) bool {
 }
 
 // mayRival reports whether a triple's relation is one in which another object than the claim's rules that out.
-func (c *claimCase) mayRival(v *view) bool { return c.matchesRelation(v) || c.isOnlyKind(v) }
+// What something is rules out no other thing that it does: who observed a galaxy is an astronomer all the same.
+func (c *claimCase) mayRival(v *view) bool {
+	isOther := kgtext.IsType(v.GetTriple().GetRelation()) &&
+		(v.role == reversed || !beForm.MatchString(kgtext.Fold(c.claim.GetTriple().GetRelation())))
+	return !isOther && (c.matchesRelation(v) || c.isOnlyKind(v))
+}
+
+// beForm matches relations of claims that say what something is.
+var beForm = regexp.MustCompile(`\b(?:is|are|was|were|an?|type|kind|sort|class|category|instance|form|of)\b`)
 
 // lightForm matches relations of claims that say no more than that one thing has to do with another.
 var lightForm = regexp.MustCompile(`^(?:(?:is|are|was|were) )?(?:an?|in|of|plays?|played|competes?|competed|eaten|` +

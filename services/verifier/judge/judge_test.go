@@ -58,7 +58,7 @@ var kg = []string{
 	"Acme | distance to centre (km) | 4.8", "Acme | rooms | 150", "Acme | price (EUR) | 320000",
 	"Acme | phone | 555-0105",
 	"Acme | revenue (million EUR) | 7800", "Acme | density (g/cm3) | 8.65", "Reik | citizenship | United Kingdom",
-	"Acme | club | Hull City A.F.C.", "Acme | supplier | Lorn Ltd.",
+	"Acme | club | Hull City A.F.C.", "Acme | supplier | Lorn Ltd.", "Acme | instance of | firm",
 }
 
 // near are cosines of relations in other words to those of the knowledge graph.
@@ -100,6 +100,8 @@ var near = map[string][]*verifierv1.RelationMatch{
 	"influence":    {{Relation: "influenced by", Score: .9}},
 	"written in":   {{Relation: "author", Score: .7}, {Relation: "binding", Score: .3, TakesObject: true}},
 	"written by":   {{Relation: "director", Score: .8}},
+	"observed":     {{Relation: "instance of", Score: .6}},
+	"is a kind of": {{Relation: "instance of", Score: .6}},
 	"influencer":   {{Relation: "influenced by", Score: .9}},
 	"acted in":     {{Relation: "cast member", Score: .5}},
 	"seat":         {{Relation: "capital", Score: .6, TakesSubject: true}},
@@ -133,6 +135,7 @@ func TestJudge(t *testing.T) {
 		{Relation: "country", Subjects: 100, Several: 4}, {Relation: "author", Subjects: 100, Several: 14},
 		{Relation: "tags", Subjects: 100, Several: 14}, {Relation: "base location", Subjects: 100, Several: 45},
 		{Relation: "place of birth", Subjects: 100, Several: 60},
+		{Relation: "instance of", Subjects: 100, Several: 2},
 	}
 	for _, c := range []struct {
 		name, claim string
@@ -140,6 +143,8 @@ func TestJudge(t *testing.T) {
 		want        string
 		correction  string
 	}{
+		{"what something is rules out no other thing that it does", "Acme | observed | Orla", false, "not-in-kg", ""},
+		{"what it is rules out another kind", "Acme | is a kind of | River", false, "contradicted", "firm"},
 		{"the same triple", "Robert Stam | employer | New York University", false, "supported", ""},
 		{"the same in other words", "robert stam | works for | the New York University", false, "supported", ""},
 		{"another object of what holds one", "Robert Stam | works for | Google", false, "contradicted",

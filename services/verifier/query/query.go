@@ -110,6 +110,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkClaim()
 	x.checkSaid()
 	x.checkKin()
+	x.checkAlike()
 	x.checkPeriods()
 	return Aligned{Plan: x.plan, Edits: x.edits, Confidence: x.confidence, Reason: x.doubted}
 }

@@ -1127,6 +1127,39 @@ func TestWhatIsTheSameOfTwoNeedsNoNumber(t *testing.T) {
 	}
 }
 
+func TestTwoThingsAreComparedByOneRelation(t *testing.T) {
+	t.Parallel()
+	values := func(v, name string) *graphv1.QueryClause {
+		return &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: v,
+			Entities: []string{name}}}}
+	}
+	terms := []*graphv1.TermCandidates{{Name: "Aula", Links: []*graphv1.EntityLink{link("Aula", exact, 1)}},
+		{Name: "Helix", Links: []*graphv1.EntityLink{link("Helix", exact, 1)}}}
+	for _, c := range []struct {
+		name, one, other, of, ofOther string
+		isSure                        bool
+	}{
+		{"of both the same", "size", "size", "size", "size", true},
+		{"not one of each for the same words", "size", "size", "size", "amount", false},
+		{"unless the words are others too", "size", "amount", "size", "amount", true},
+	} {
+		plan := &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{values("x", "Aula"),
+			match(variable("x"), c.one, variable("a")), values("y", "Helix"),
+			match(variable("y"), c.other, variable("b")), {
+				Clause: &graphv1.QueryClause_Condition{Condition: &graphv1.QueryCondition{Variable: "a",
+					Operator: graphv1.QueryOperator_QUERY_OPERATOR_GREATER,
+					Operand:  &graphv1.QueryCondition_OtherVariable{OtherVariable: "b"}}}}},
+			Result: &graphv1.QueryResult{Variable: "x", Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}}
+		patterns := []*graphv1.PatternCandidates{
+			{Clause: 1, Candidates: []*graphv1.RelationCandidate{candidate(c.of, .9, .9, numbers)}},
+			{Clause: 3, Candidates: []*graphv1.RelationCandidate{candidate(c.ofOther, .9, .9, numbers)}}}
+		got := query.New(query.DefaultConfig()).Align("Is the Aula bigger than Helix?", plan, terms, patterns)
+		if (got.Plan != nil && got.Confidence >= .8) != c.isSure {
+			t.Errorf("%s: confidence %v, %q", c.name, got.Confidence, got.Reason)
+		}
+	}
+}
+
 func TestAKindThatNothingSaysIsDoubted(t *testing.T) {
 	t.Parallel()
 	implying := func(near float32) []*graphv1.RelationCandidate {

@@ -285,6 +285,30 @@ func (x *alignment) checkSaid() {
 	}
 }
 
+// checkAlike doubts a plan that compares two things by one phrase which stands for another relation of each: by the
+// size of both the capacity of a room is not the amount of a sponsor.
+func (x *alignment) checkAlike() {
+	bound := map[string]int{}
+	for i, c := range x.draft.GetClauses() {
+		if v := c.GetMatch().GetEnd().GetVariable(); v != "" {
+			bound[v] = i
+		}
+	}
+	check := func(variable, other string) {
+		i, isBound := bound[variable]
+		j, isOther := bound[other]
+		one, two := relationOf(x.chosen[i]), relationOf(x.chosen[j])
+		if isBound && isOther && one != two && one != "" && two != "" &&
+			phraseOf(x.draft.GetClauses()[i]) == phraseOf(x.draft.GetClauses()[j]) {
+			x.doubt(fmt.Sprintf("it compares %q with %q", kgtext.VerbaliseRelation(one), kgtext.VerbaliseRelation(two)))
+		}
+	}
+	for _, c := range x.plan.GetClauses() {
+		check(c.GetCondition().GetVariable(), c.GetCondition().GetOtherVariable())
+	}
+	check(x.plan.GetResult().GetVariable(), x.plan.GetResult().GetOtherVariable())
+}
+
 // checkKin doubts a plan for a relative of which no relation says one.
 func (x *alignment) checkKin() {
 	mayBeKin := func(c *graphv1.RelationCandidate) bool { return !kgtext.LacksKin(x.question, relationOf(c)) }
@@ -460,4 +484,13 @@ func (x *alignment) wordsOf(variable string) []string {
 		}
 	}
 	return all
+}
+
+// phraseOf returns the words of the last relation of a drafted pattern.
+func phraseOf(c *graphv1.QueryClause) string {
+	steps := c.GetMatch().GetSteps()
+	if len(steps) == 0 {
+		return ""
+	}
+	return steps[len(steps)-1].GetRelation()
 }
