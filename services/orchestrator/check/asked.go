@@ -138,8 +138,9 @@ func (c *Checker) judgeAsked(ctx context.Context, q *question.Question, s kgtext
 	if a == nil {
 		return nil, nil
 	}
-	f := &Finding{Extracted: &generatorv1.ExtractedClaim{Triple: a.triple,
-		Span: spanOf(s, mention{text: s.Text, end: len(s.Text)})}}
+	f := &Finding{Judgement: &verifierv1.Judgement{Verdict: verifierv1.Verdict_VERDICT_NOT_IN_KG,
+		Reason: "no plan of what it claims could be made"}, Extracted: &generatorv1.ExtractedClaim{Triple: a.triple,
+		Span: spanOf(s, mention{text: s.Text})}}
 	questions := []string{a.question}
 	if a.name != "" {
 		f.Extracted.SubjectSpan = spanOf(s, mention{a.name, a.at, a.at + len(a.name)})
@@ -163,7 +164,7 @@ func (c *Checker) judgeByPlan(ctx context.Context, q *question.Question, o opera
 	err := q.Stage(ctx, orchestratorv1.Stage_STAGE_PLAN, func(ctx context.Context) (_ question.Cost, err error) {
 		limits, err := q.Limits()
 		if err != nil {
-			return nil, err
+			return question.NoCost, nil // what facts leave open stays open
 		}
 		drafted, err = c.Generator.GenerateQueryPlan(ctx, &generatorv1.GenerateQueryPlanRequest{
 			Question: o.question, Limits: limits})

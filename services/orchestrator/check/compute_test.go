@@ -7,8 +7,10 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc"
 
+	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
+	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
 	orchestratorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/orchestrator/v1"
 	retrieverv1 "github.com/triplemesh/triplemesh/proto/triplemesh/retriever/v1"
 	verifierv1 "github.com/triplemesh/triplemesh/proto/triplemesh/verifier/v1"
@@ -24,7 +26,8 @@ type computed struct {
 	table *graphv1.QueryTable
 }
 
-var countPlan = &graphv1.QueryPlan{Result: &graphv1.QueryResult{
+var countPlan = &graphv1.QueryPlan{Clauses: []*graphv1.QueryClause{{Clause: &graphv1.QueryClause_Values{
+	Values: &graphv1.QueryValues{Variable: "x", Entities: []string{"Brisk"}}}}}, Result: &graphv1.QueryResult{
 	Function: graphv1.QueryFunction_QUERY_FUNCTION_COUNT, Variable: "x"}}
 
 func (c computed) GenerateQueryPlan(context.Context, *generatorv1.GenerateQueryPlanRequest,
@@ -86,6 +89,34 @@ func TestAComputedClaimIsJudgedByACompleteTableAlone(t *testing.T) {
 			}
 			if c.want == unknown && j.GetReason() == "" {
 				t.Error("no reason is given")
+			}
+		})
+	}
+}
+
+func TestASentenceIsPlannedWithinTheBudget(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spent uint32
+		want  verifierv1.Verdict
+	}{
+		{"with a call left the graph decides", 1, verifierv1.Verdict_VERDICT_SUPPORTED},
+		{"without one it stays open", 2, verifierv1.Verdict_VERDICT_NOT_IN_KG},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stages := computed{table: &graphv1.QueryTable{Value: "7"}}
+			q := question.New(&orchestratorv1.AskRequest{Limits: &llmv1.Limits{Budget: &llmv1.Budget{MaxCalls: 2}}},
+				&orchestratorv1.Run{}, noop.Tracer{}, nil)
+			spend := func(context.Context) (question.Cost, error) {
+				return &orchestratorv1.StageReport{Usage: &llmv1.Usage{Calls: c.spent}}, nil
+			}
+			if err := q.Stage(t.Context(), orchestratorv1.Stage_STAGE_CLAIMS, spend); err != nil {
+				t.Fatal(err)
+			}
+			f, err := New(method.Stages{Generator: stages, Retriever: stages, Verifier: stages}).
+				JudgeSentence(t.Context(), q, kgtext.Sentence{Text: "There are seven rooms."}, "")
+			if err != nil || f.Judgement.GetVerdict() != c.want || f.Judgement.GetReason() == "" {
+				t.Errorf("judged %v, error %v; want %v", f, err, c.want)
 			}
 		})
 	}

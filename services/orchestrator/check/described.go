@@ -26,7 +26,8 @@ var describedForm = regexp.MustCompile(
 // returns nil of other sentences, and where no value is like that.
 func (c *Checker) judgeDescribed(ctx context.Context, q *question.Question, s kgtext.Sentence,
 	named []mention) (*Finding, error) {
-	if len(named) == 0 || !named[0].isName() || denied.MatchString(s.Text) || !beginsWith(s.Text, named[0]) {
+	if len(q.OtherKGs()) > 0 || len(named) == 0 || !named[0].isName() || denied.MatchString(s.Text) ||
+		!beginsWith(s.Text, named[0]) {
 		return nil, nil
 	}
 	m := describedForm.FindStringSubmatch(s.Text[named[0].end:])
