@@ -205,7 +205,7 @@ func (c *Checker) judgeSentences(ctx context.Context, q *question.Question, sent
 			var whole *Finding
 			whole, err = c.JudgeSentence(ctx, q, s, last)
 			hasEvidence := func(f *Finding) bool { return len(f.Judgement.GetEvidence()) > 0 }
-			if whole != nil && (whole.isDecided() || len(own) == 0 || compares ||
+			if err == nil && whole != nil && (whole.isDecided() || len(own) == 0 || compares ||
 				hasEvidence(whole) && !slices.ContainsFunc(own, hasEvidence)) {
 				own = []*Finding{whole}
 			}
@@ -275,19 +275,21 @@ func (c *Checker) judgeNever(ctx context.Context, q *question.Question, name str
 	plan.Clauses = append(plan.Clauses, &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{
 		Values: &graphv1.QueryValues{Variable: plan.GetResult().GetVariable(), Entities: []string{name}}}})
 	table, err := c.execute(ctx, q, plan, j)
-	if err != nil || len(table.GetRows()) > 0 {
+	if err != nil || len(table.GetLimits()) > 0 {
+		return err
+	}
+	if len(table.GetRows()) > 0 {
 		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_SUPPORTED, "the knowledge graph lists none of it"
 		addEvidence(j, table.GetRows()...)
-		return err
+		return nil
 	}
 	for _, clause := range plan.GetClauses() {
 		if p := clause.GetExclude(); p != nil {
 			clause.Clause = &graphv1.QueryClause_Match{Match: p}
 		}
 	}
-	j.Reason = ""
 	table, err = c.execute(ctx, q, plan, j)
-	if err == nil && len(table.GetRows()) > 0 {
+	if err == nil && j.Reason == "" && len(table.GetRows()) > 0 {
 		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_CONTRADICTED, "the knowledge graph has it"
 		addEvidence(j, table.GetRows()...)
 	}

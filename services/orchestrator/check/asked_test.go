@@ -82,3 +82,19 @@ func TestSentencesAreReadAsEvents(t *testing.T) {
 		})
 	}
 }
+
+func TestALessPreciseDateContradictsNothing(t *testing.T) {
+	for _, c := range []struct {
+		name, value, other string
+		want               bool
+	}{
+		{"the day of a month", "3 May 1990", "1990-05", true},
+		{"another month", "3 May 1990", "1990-06", false},
+		{"no date", "3 May 1990", "Soil", false},
+		{"amounts", "500", "30000", false},
+	} {
+		if got := mayAgree(c.value, c.other); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -102,8 +102,8 @@ func beginsWith(text string, name mention) bool {
 	return carried.ReplaceAllString(strings.TrimSpace(before), "") == ""
 }
 
-// judgeEvent judges whether one event has all that a plan says. One event that has the names alone contradicts the
-// values; events with other names are listed.
+// judgeEvent judges whether one event has all that a plan says. If one event alone has the names, and the value is
+// another one, that contradicts it; other events are listed.
 func (c *Checker) judgeEvent(ctx context.Context, q *question.Question, drafted, plan *graphv1.QueryPlan,
 	j *verifierv1.Judgement) error {
 	j.Reason = "the knowledge graph has no events of this kind"
@@ -121,15 +121,15 @@ func (c *Checker) judgeEvent(ctx context.Context, q *question.Question, drafted,
 	}
 	others := proto.Clone(plan).(*graphv1.QueryPlan)
 	others.Clauses, others.Result = nil, &graphv1.QueryResult{Variable: "other"}
-	hasValues := false
+	var values []string
 	for _, clause := range plan.GetClauses() {
-		if clause.GetCondition() != nil {
-			others.Result.Variable, hasValues = clause.GetCondition().GetVariable(), true
+		if cond := clause.GetCondition(); cond != nil {
+			others.Result.Variable, values = cond.GetVariable(), append(values, cond.GetValue())
 			continue
 		}
 		others.Clauses = append(others.Clauses, clause)
 	}
-	if !hasValues {
+	if len(values) == 0 {
 		for _, clause := range others.GetClauses() {
 			if p := clause.GetMatch(); p.GetEnd().GetEntity() != "" {
 				p.End = &graphv1.QueryTerm{Term: &graphv1.QueryTerm_Variable{Variable: "other"}}
@@ -145,12 +145,20 @@ func (c *Checker) judgeEvent(ctx context.Context, q *question.Question, drafted,
 		names = append(names, row.GetCells()[0].GetName())
 	}
 	addEvidence(j, table.GetRows()...)
-	if listed := strings.Join(names, "; "); hasValues && len(table.GetRows()) == 1 {
+	if listed := strings.Join(names, "; "); len(values) == 1 && len(table.GetRows()) == 1 &&
+		!mayAgree(values[0], names[0]) {
 		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_CONTRADICTED, "the knowledge graph has "+listed+" in its place"
 	} else {
 		j.Reason = "the knowledge graph lists " + listed + ", and there may be more than it lists"
 	}
 	return nil
+}
+
+// mayAgree reports whether two values are dates that may be the same, of which one is less precise.
+func mayAgree(value, other string) bool {
+	date, isDate := kgtext.ParseDate(value)
+	held, isHeld := kgtext.ParseDate(other)
+	return isDate && isHeld && date.Agrees(held)
 }
 
 // overEvent reports whether a plan leads over an event that its draft does not have.

@@ -162,9 +162,11 @@ func (c *claimCase) isOnlyReading(v *view) bool {
 // mayRival reports whether a triple's relation is one in which another object than the claim's rules that out.
 // What something is rules out no other thing that it does: who observed a galaxy is an astronomer all the same.
 func (c *claimCase) mayRival(v *view) bool {
-	isOther := kgtext.IsType(v.GetTriple().GetRelation()) &&
-		(v.role == reversed || !beForm.MatchString(kgtext.Fold(c.claim.GetTriple().GetRelation())))
-	return !isOther && (c.matchesRelation(v) || c.isOnlyKind(v))
+	isOther := func() bool {
+		return kgtext.IsType(v.GetTriple().GetRelation()) &&
+			(v.role == reversed || !beForm.MatchString(kgtext.Fold(c.claim.GetTriple().GetRelation())))
+	}
+	return (c.matchesRelation(v) || c.isOnlyKind(v)) && !isOther()
 }
 
 // beForm matches relations of claims that say what something is.

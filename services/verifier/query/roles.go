@@ -299,7 +299,8 @@ func (x *alignment) checkAlike() {
 		j, isOther := bound[other]
 		one, two := relationOf(x.chosen[i]), relationOf(x.chosen[j])
 		if isBound && isOther && one != two && one != "" && two != "" &&
-			phraseOf(x.draft.GetClauses()[i]) == phraseOf(x.draft.GetClauses()[j]) {
+			kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch()) ==
+				kgtext.DescribeRelation(x.draft.GetClauses()[j].GetMatch()) {
 			x.doubt(fmt.Sprintf("it compares %q with %q", kgtext.VerbaliseRelation(one), kgtext.VerbaliseRelation(two)))
 		}
 	}
@@ -484,13 +485,4 @@ func (x *alignment) wordsOf(variable string) []string {
 		}
 	}
 	return all
-}
-
-// phraseOf returns the words of the last relation of a drafted pattern.
-func phraseOf(c *graphv1.QueryClause) string {
-	steps := c.GetMatch().GetSteps()
-	if len(steps) == 0 {
-		return ""
-	}
-	return steps[len(steps)-1].GetRelation()
 }
