@@ -98,3 +98,22 @@ func TestALessPreciseDateContradictsNothing(t *testing.T) {
 		}
 	}
 }
+
+func FuzzReadSentence(f *testing.F) {
+	f.Add("Is Orla the most expensive room?", "Orla", "room")
+	f.Add("Orla lent Soil on 3 May 1990.", "Orla", "3 May 1990")
+	f.Fuzz(func(t *testing.T, sentence, first, second string) {
+		if a := readAsked(sentence); a != nil && (a.question == "" || a.triple == nil) {
+			t.Errorf("%q is read as %+v", sentence, a)
+		}
+		var named []mention
+		for _, n := range []string{first, second} {
+			if at := findWords(sentence, n); at >= 0 && (len(named) == 0 || at >= named[0].end) {
+				named = append(named, mention{n, at, at + len(n)})
+			}
+		}
+		if drafts, claimed := readEvent(sentence, named); (len(drafts) > 0) != (claimed != nil) {
+			t.Errorf("%q is read as %q, %v", sentence, drafts, claimed)
+		}
+	})
+}
