@@ -127,7 +127,7 @@ func TestATextIsCheckedAgainstSeveralKnowledgeGraphs(t *testing.T) {
 }
 
 func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
-	m := start(t, options{data: t.TempDir(), model: claimReader(t, map[string]string{
+	model := claimReader(t, map[string]string{
 		"directed two films": "Mara Vell | directed | two films",
 		"three films":        "Mara Vell | directed | three films", "one hundred": "Mara Vell | directed | 100 films",
 		"at least": "Mara Vell | directed | at least 2 films", "fewer": "Mara Vell | directed | fewer than 3 films",
@@ -143,7 +143,9 @@ func TestCountsAndSuperlativesOfATextAreComputed(t *testing.T) {
 		"not over 3": "Per Holm | height | over 3 metres", "1,000 feet": "Per Holm | height | over 1,000 feet",
 		"200 cm": "Per Holm | height | over 200 cm", "1,000 hours": "Per Holm | height | over 1,000 hours",
 		"oldest": "Brisk | is | the oldest", "all of it": "Tessen | is | the largest in Orlanda",
-	})})
+	})
+	model.On(testkit.Task("query-plan")).Reply("I cannot say.") // of what rules leave open
+	m := start(t, options{data: t.TempDir(), model: model})
 	facts := ""
 	for _, f := range []string{"Low Tide", "Orla", "Grey Door"} {
 		facts += "Mara Vell\tdirected\t" + f + "\n" + f + "\tinstance of\tfilm\n"

@@ -66,6 +66,9 @@ var askedForms = func() (forms []askedForm) {
 	return forms
 }()
 
+// afterWords stand before what a time is compared with.
+var afterWords = regexp.MustCompile(`(?i)^.*\b(?:before|after) `)
+
 // askedClaim is what a sentence claims of the result of a question.
 type askedClaim struct {
 	operation
@@ -86,7 +89,11 @@ func readAsked(text string) *askedClaim {
 		a.question = strings.ReplaceAll(f.question, "${be}", strings.ToLower(group("be")))
 		a.question = string(f.form.ExpandString(nil, strings.ReplaceAll(a.question, "${kind}", "$${kind}"), text, m))
 		best, count := group("best"), group("count")
+		_, kind, _ := strings.Cut(best, " ")
+		_, isDate := kgtext.ParseDate(afterWords.ReplaceAllString(group("than"), ""))
 		switch {
+		case isDate, placeForm.MatchString(kind): // a bound, and "the largest in A"
+			return nil
 		case group("than") != "":
 			a.isBound = true
 			a.question = strings.ToUpper(a.question[:1]) + strings.Replace(a.question[1:], " The ", " the ", 1)
@@ -144,7 +151,9 @@ func (c *Checker) judgeAsked(ctx context.Context, q *question.Question, s kgtext
 	questions := []string{a.question}
 	if a.name != "" {
 		f.Extracted.SubjectSpan = spanOf(s, mention{a.name, a.at, a.at + len(a.name)})
-		a.triple.Subject = resolveName(a.name, []string{last})
+		if last != "" {
+			a.triple.Subject = resolveName(a.name, []string{last})
+		}
 		var err error
 		if questions, err = c.nameAsked(ctx, q, a); err != nil || len(questions) == 0 {
 			return nil, err

@@ -24,6 +24,8 @@ func TestSentencesAnswerQuestions(t *testing.T) {
 		{"a comparison", "Orla is cheaper than the Old Mill.", "Is Orla cheaper than the Old Mill?"},
 		{"a comparison of times", "The Old Mill opened before Orla.", "Did the Old Mill opened before Orla?"},
 		{"no name of one after another", "Orla is named after the Old Mill.", ""},
+		{"no bound of a date", "Orla was founded before May 1312.", ""},
+		{"no superlative of a place alone", "Orla is the largest in Lund.", ""},
 		{"no date", "Orla was built on 3 May 1990.", ""},
 		{"no fact", "Orla is a member of the club.", ""},
 		{"no year", "Orla opened in 1990.", ""},
