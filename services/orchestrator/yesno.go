@@ -60,7 +60,7 @@ func (s *Service) judgeYesNo(ctx context.Context, q *question.Question) (*yesNo,
 	if err != nil || byName != nil && byName.answer != "" {
 		return byName, named, err
 	}
-	whole, err := s.checker.JudgeSentence(ctx, q, kgtext.Sentence{Text: q.Text()}, "")
+	whole, err := s.checker.JudgeComputed(ctx, q, q.Text())
 	if whole != nil || err != nil {
 		computed, fatal := settle(ctx, []*check.Finding{whole}, err)
 		if fatal != nil || computed != nil && computed.answer != "" {

@@ -79,9 +79,12 @@ type askedClaim struct {
 
 // readAsked reads a sentence by the first form that it has; nil if it has none. The question still has ${kind} in it.
 func readAsked(text string) *askedClaim {
+	if kgtext.SaysNamedAfter(text) {
+		return nil
+	}
 	for _, f := range askedForms {
 		m := f.form.FindStringSubmatchIndex(text)
-		if m == nil || kgtext.SaysNamedAfter(text) {
+		if m == nil {
 			continue
 		}
 		group := func(name string) string { return string(f.form.ExpandString(nil, "${"+name+"}", text, m)) }
@@ -118,33 +121,40 @@ func readAsked(text string) *askedClaim {
 	return nil
 }
 
-// JudgeSentence judges what a sentence as a whole claims, where that is no fact: how it describes a name, the result of
-// a question, or that an event joins its names. It returns nil of others. last is the subject of the sentences before.
-func (c *Checker) JudgeSentence(ctx context.Context, q *question.Question, s kgtext.Sentence,
-	last string) (*Finding, error) {
+// JudgeComputed judges what a question of yes or no claims as a whole, after JudgeMentions: the result of another
+// question, or that an event joins its names. It returns nil of others.
+func (c *Checker) JudgeComputed(ctx context.Context, q *question.Question, text string) (*Finding, error) {
+	return c.judgeWhole(ctx, q, kgtext.Sentence{Text: text}, readAsked(text), "", false)
+}
+
+// judgeWhole judges what a sentence claims as a whole, where that is no fact: the result of the question that it was
+// read as, how it describes a name, if that is not known to say nothing, or that an event joins its names. It returns
+// nil of others. last is the subject of the sentences before.
+func (c *Checker) judgeWhole(ctx context.Context, q *question.Question, s kgtext.Sentence, a *askedClaim, last string,
+	mayDescribe bool) (*Finding, error) {
 	if len(q.OtherKGs()) > 0 || len(s.Text) > longest {
 		return nil, nil // a plan reads one knowledge graph
 	}
-	if f, err := c.judgeAsked(ctx, q, s, last); f != nil || err != nil {
-		return f, err
+	if a != nil {
+		if f, err := c.judgeAsked(ctx, q, s, a, last); f != nil || err != nil {
+			return f, err
+		}
 	}
 	named, err := c.findMentions(ctx, q, s.Text)
 	if err != nil {
 		return nil, err
 	}
-	if f, err := c.judgeDescribed(ctx, q, s, named); f != nil || err != nil {
-		return f, err
+	if mayDescribe {
+		if f, err := c.judgeDescribed(ctx, q, s, named); f != nil || err != nil {
+			return f, err
+		}
 	}
 	return c.judgeEventOf(ctx, q, s, named)
 }
 
-// judgeAsked judges a sentence by the question that it answers, if that must be computed.
-func (c *Checker) judgeAsked(ctx context.Context, q *question.Question, s kgtext.Sentence, last string) (*Finding,
-	error) {
-	a := readAsked(s.Text)
-	if a == nil {
-		return nil, nil
-	}
+// judgeAsked judges a sentence by the question that it answers, which must be computed.
+func (c *Checker) judgeAsked(ctx context.Context, q *question.Question, s kgtext.Sentence, a *askedClaim,
+	last string) (*Finding, error) {
 	f := &Finding{Judgement: &verifierv1.Judgement{Verdict: verifierv1.Verdict_VERDICT_NOT_IN_KG,
 		Reason: "no plan of what it claims could be made"}, Extracted: &generatorv1.ExtractedClaim{Triple: a.triple,
 		Span: spanOf(s, mention{text: s.Text})}}
@@ -212,7 +222,7 @@ func (c *Checker) judgeSentences(ctx context.Context, q *question.Question, sent
 		if err == nil && (compares || describesName.MatchString(s.Text) ||
 			!slices.ContainsFunc(own, (*Finding).isDecided)) {
 			var whole *Finding
-			whole, err = c.JudgeSentence(ctx, q, s, last)
+			whole, err = c.judgeWhole(ctx, q, s, a, last, true)
 			hasEvidence := func(f *Finding) bool { return len(f.Judgement.GetEvidence()) > 0 }
 			if err == nil && whole != nil && (whole.isDecided() || len(own) == 0 || compares ||
 				hasEvidence(whole) && !slices.ContainsFunc(own, hasEvidence)) {

@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 	"google.golang.org/grpc"
 
-	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 	llmv1 "github.com/triplemesh/triplemesh/proto/triplemesh/llm/v1"
@@ -114,7 +113,7 @@ func TestASentenceIsPlannedWithinTheBudget(t *testing.T) {
 				t.Fatal(err)
 			}
 			f, err := New(method.Stages{Generator: stages, Retriever: stages, Verifier: stages}).
-				JudgeSentence(t.Context(), q, kgtext.Sentence{Text: "There are seven rooms."}, "")
+				JudgeComputed(t.Context(), q, "There are seven rooms.")
 			if err != nil || f.Judgement.GetVerdict() != c.want || f.Judgement.GetReason() == "" {
 				t.Errorf("judged %v, error %v; want %v", f, err, c.want)
 			}

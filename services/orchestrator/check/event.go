@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	generatorv1 "github.com/triplemesh/triplemesh/proto/triplemesh/generator/v1"
@@ -119,8 +119,7 @@ func (c *Checker) judgeEvent(ctx context.Context, q *question.Question, drafted,
 		addEvidence(j, table.GetRows()...)
 		return nil
 	}
-	others := proto.Clone(plan).(*graphv1.QueryPlan)
-	others.Clauses, others.Result = nil, &graphv1.QueryResult{Variable: "other"}
+	others := &graphv1.QueryPlan{Result: &graphv1.QueryResult{Variable: "other"}}
 	var values []string
 	for _, clause := range plan.GetClauses() {
 		if cond := clause.GetCondition(); cond != nil {
@@ -163,13 +162,6 @@ func mayAgree(value, other string) bool {
 
 // overEvent reports whether a plan leads over an event that its draft does not have.
 func overEvent(drafted, plan *graphv1.QueryPlan) bool {
-	if len(plan.GetClauses()) > len(drafted.GetClauses()) {
-		return true
-	}
-	for _, clause := range plan.GetClauses() {
-		if len(clause.GetMatch().GetSteps()) > 1 {
-			return true
-		}
-	}
-	return false
+	isLong := func(clause *graphv1.QueryClause) bool { return len(clause.GetMatch().GetSteps()) > 1 }
+	return len(plan.GetClauses()) > len(drafted.GetClauses()) || slices.ContainsFunc(plan.GetClauses(), isLong)
 }
