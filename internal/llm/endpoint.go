@@ -124,8 +124,16 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string,
 	known := traits
 	var refusal *Error
 	var partial Response
+	held := slot{slots: e.slots}
+	defer held.free()
 	for retries := 0; ; {
-		resp, err := e.attempt(ctx, req, model, traits, opts)
+		// An attempt's slot is free once its failure is counted: the next call may go elsewhere then.
+		held.free()
+		err := e.takeSlot(ctx, &held, opts.opened)
+		var resp Response
+		if err == nil {
+			resp, err = e.attempt(ctx, req, model, traits, opts)
+		}
 		if err == nil {
 			e.logTraits(ctx, model, known, traits, refusal)
 			e.traits.learn(model, traits, req)
@@ -149,6 +157,7 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string,
 			return partial, "", err
 		}
 		e.recordFailure(ctx, err, false)
+		held.free()
 		if waitErr := e.waitBackoff(ctx, err, retries, opts.opened); waitErr != nil {
 			e.recordFailure(ctx, waitErr, true)
 			return partial, "", waitErr
@@ -215,19 +224,42 @@ func (e *endpoint) waitBackoff(ctx context.Context, cause *Error, retries int, o
 	}
 }
 
-// attempt calls the model once, within the budget and the limit on calls in flight.
-func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits,
-	opts callOptions) (Response, *Error) {
+// slot is one of an endpoint's calls in flight.
+type slot struct {
+	slots chan struct{}
+	taken bool
+}
+
+// free gives a slot back that was taken.
+func (s *slot) free() {
+	if s.taken {
+		<-s.slots
+		s.taken = false
+	}
+}
+
+// takeSlot waits for a slot. It fails when the circuit opens, even if a slot is free then.
+func (e *endpoint) takeSlot(ctx context.Context, s *slot, opened <-chan struct{}) *Error {
 	select {
-	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
-	case <-opts.opened:
-		return Response{}, &Error{kind: ErrUnavailable, cause: errCircuitOpen,
-			text: fmt.Sprintf("call the model at %s: not called, as %v", e.name, errCircuitOpen)}
+	case s.slots <- struct{}{}:
+		s.taken = true
+	case <-opened:
 	case <-ctx.Done():
-		return Response{}, contextError(ctx,
+		return contextError(ctx,
 			fmt.Sprintf("wait for one of %d calls in flight to end (llm.max_in_flight)", e.cfg.MaxInFlight))
 	}
+	select {
+	case <-opened:
+		return &Error{kind: ErrUnavailable, cause: errCircuitOpen,
+			text: fmt.Sprintf("call the model at %s: not called, as %v", e.name, errCircuitOpen)}
+	default:
+		return nil
+	}
+}
+
+// attempt calls the model once, within the budget.
+func (e *endpoint) attempt(ctx context.Context, req Request, model string, t traits,
+	opts callOptions) (Response, *Error) {
 	guess := estimateUsage(req.Messages, req.MaxTokens)
 	held, err := req.Ledger.reserve(guess.PromptTokens+guess.CompletionTokens, e.cost(model, guess))
 	if err != nil {

@@ -27,8 +27,7 @@ func TestAHangingEndpointDoesNotHoldUpTheOthers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// Three fail at once; a place that comes free in that moment may be taken
-	// before the last of them has.
+	// The places of the first two that fail are taken before the third has failed.
 	if n := len(hung.Requests()); n < 3 || n > 5 {
 		t.Errorf("%d requests to the one that hangs, want it left after 3 failures", n)
 	}
