@@ -18,6 +18,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	}
 	r := &repairer{question: strings.Join(strings.Fields(question), " "), plan: plan}
 	r.lower = strings.ToLower(r.question)
+	lines := kgtext.DescribePlan(plan)
 	for _, mend := range []func(){
 		r.readCounts, r.readClaim, r.readState, r.readSame, r.readMean, r.compareTwo, r.countOfNamed, r.countKind,
 		r.nameKinds, r.spellNames, r.nameNumbers, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf,
@@ -31,6 +32,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.turnNoun, r.askAgain, r.followOwner, r.readDescribed, r.readTenure, r.readDone,
 	} {
 		mend()
+		lines = r.record(lines)
 		comparesTwo := kgtext.ComparesCounts(plan.GetResult()) && !strings.Contains(r.lower, " or ")
 		if comparesTwo || len(plan.GetClauses()) == 0 {
 			break // what follows mends plans of one result, and "A or B"
@@ -43,43 +45,59 @@ type repairer struct {
 	question, lower string
 	plan            *graphv1.QueryPlan
 	edits           []*graphv1.PlanEdit
-	compared        string // the relation whose object was a word of comparison: "created" in "created first"
+	reasons         []string // of the mend at hand
+	compared        string   // the relation whose object was a word of comparison: "created" in "created first"
 }
 
-func (r *repairer) edit(kind graphv1.EditKind, before, after, reason string) {
-	r.edits = append(r.edits, &graphv1.PlanEdit{Kind: kind, Before: before, After: after, Reason: reason})
+// because gives a reason for what the mend at hand changes.
+func (r *repairer) because(reason string) {
+	if !slices.Contains(r.reasons, reason) {
+		r.reasons = append(r.reasons, reason)
+	}
 }
 
-// editReplace records that a clause was another one.
-func (r *repairer) editReplace(before string, after *graphv1.QueryClause, reason string) {
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeClause(after), reason)
+// record notes what a mend has made of the lines of the plan, if it gave a reason, and returns them.
+func (r *repairer) record(before []string) (after []string) {
+	if len(r.reasons) == 0 {
+		return before
+	}
+	after = kgtext.DescribePlan(r.plan)
+	reason := strings.Join(r.reasons, "; ")
+	r.reasons = nil
+	edit := func(kind graphv1.EditKind, gone, added string) {
+		r.edits = append(r.edits, &graphv1.PlanEdit{Kind: kind, Before: gone, After: added, Reason: reason})
+	}
+	gone, added := subtract(before, after), subtract(after, before)
+	if len(gone)+len(added) == 0 && !slices.Equal(before, after) {
+		gone, added = before, after // in another order
+	}
+	if len(gone) > 0 && len(added) > 0 {
+		edit(graphv1.EditKind_EDIT_KIND_REPLACE, strings.Join(gone, "; "), strings.Join(added, "; "))
+		return after
+	}
+	for _, line := range gone {
+		edit(graphv1.EditKind_EDIT_KIND_DELETE, line, "")
+	}
+	for _, line := range added {
+		edit(graphv1.EditKind_EDIT_KIND_ADD, "", line)
+	}
+	return after
 }
 
-// editDelete records that a clause is left out.
-func (r *repairer) editDelete(c *graphv1.QueryClause, reason string) {
-	r.edit(graphv1.EditKind_EDIT_KIND_DELETE, kgtext.DescribeClause(c), "", reason)
-}
-
-// describePlan returns the plan in words.
-func (r *repairer) describePlan() string { return strings.Join(kgtext.DescribePlan(r.plan), "; ") }
-
-// editPlan records that the plan was another one as a whole.
-func (r *repairer) editPlan(before, reason string) {
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, r.describePlan(), reason)
+// subtract returns the lines that others lack.
+func subtract(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }
 
 // replan puts the plan of a builder in the place of the draft's.
 func (r *repairer) replan(b *builder, reason string) {
-	before := r.describePlan()
 	r.plan.Clauses, r.plan.Result = b.plan.GetClauses(), b.plan.GetResult()
-	r.editPlan(before, reason)
+	r.because(reason)
 }
 
 // insert adds clauses at a place.
 func (r *repairer) insert(at int, reason string, clauses ...*graphv1.QueryClause) {
-	for _, c := range clauses {
-		r.edit(graphv1.EditKind_EDIT_KIND_ADD, "", kgtext.DescribeClause(c), reason)
-	}
+	r.because(reason)
 	r.plan.Clauses = slices.Insert(r.plan.Clauses, at, clauses...)
 }
 
@@ -142,7 +160,6 @@ func (r *repairer) attributeOf() {
 	if !of && !(best && strings.Contains(r.lower, kind)) {
 		return
 	}
-	before := r.describePlan()
 	owner := fact.GetEnd()
 	if name := owner.GetEntity(); name != "" {
 		v := r.newVariable("owner")
@@ -168,7 +185,7 @@ func (r *repairer) attributeOf() {
 	}
 	r.plan.Clauses = slices.Insert(r.plan.Clauses, i, matchClause(fact))
 	result.Function = graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
-	r.editPlan(before, "the question asks for the "+kind+" of something")
+	r.because("the question asks for the " + kind + " of something")
 }
 
 // binds reports whether a clause besides a pattern binds a variable.
@@ -207,7 +224,7 @@ func (r *repairer) dropUnaskedAttribute() {
 			r.sharesWord(p.GetSteps()[0].GetRelation()) || r.binds(result.GetVariable(), p) {
 			continue
 		}
-		r.editDelete(c, "the question asks for the "+kind)
+		r.because("the question asks for the " + kind)
 		result.Variable = p.GetStart().GetVariable()
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 		return

@@ -33,12 +33,11 @@ func (r *repairer) readClaim() {
 	if first == "" || r.joinsNames(first, second) {
 		return
 	}
-	before := r.describePlan()
 	const v = "thing"
 	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{first}),
 		matchClause(newPattern(v, words, entityTerm(second)))}
 	r.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
-	r.editPlan(before, "the question asks whether this joins both names")
+	r.because("the question asks whether this joins both names")
 }
 
 // readState reads what a question of yes or no says of one name off the question, where the draft claims nothing: "is A
@@ -59,11 +58,10 @@ func (r *repairer) readState() {
 		}
 	}
 	v := r.root()
-	before := r.describePlan()
 	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{clean(m[1])}),
 		matchClause(newPattern(v, TypeRelation, entityTerm(m[2])))}
 	r.plan.Result = &graphv1.QueryResult{Variable: v, Function: graphv1.QueryFunction_QUERY_FUNCTION_EXISTS}
-	r.editPlan(before, "the question asks whether it is so")
+	r.because("the question asks whether it is so")
 }
 
 // doneBy is "who is tutored by a Chemistry teacher".
@@ -170,12 +168,11 @@ func (r *repairer) readList() {
 		}) {
 		return
 	}
-	before := r.describePlan()
 	const v = "thing"
 	r.plan.Clauses = []*graphv1.QueryClause{matchClause(newPattern(v, TypeRelation, entityTerm(kgtext.Singular(m[1])))),
 		matchClause(newPattern(v, m[2], entityTerm(m[3])))}
 	r.plan.Result = &graphv1.QueryResult{Variable: v}
-	r.editPlan(before, "the question asks what does so to "+m[3])
+	r.because("the question asks what does so to " + m[3])
 }
 
 // haveForm is a verb that says nothing of what two have.
@@ -192,11 +189,10 @@ func (r *repairer) joinBoth() {
 	for i, c := range r.plan.GetClauses() {
 		v, names := c.GetValues().GetVariable(), c.GetValues().GetEntities()
 		if to := factOf(r.plan, v); len(names) == 2 && to.GetStart().GetVariable() != "" && v != asked {
-			before := r.describePlan()
 			to.End = entityTerm(names[0])
 			r.plan.Clauses = append(slices.Delete(r.plan.Clauses, i, i+1), matchClause(newPattern(
 				to.GetStart().GetVariable(), kgtext.DescribeRelation(to), entityTerm(names[1]))))
-			r.editPlan(before, "the question asks for what both have")
+			r.because("the question asks for what both have")
 			return
 		}
 		fact := factOf(r.plan, asked)

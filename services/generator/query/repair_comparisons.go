@@ -18,14 +18,13 @@ var comparative = regexp.MustCompile(
 // dropComparatives removes facts and names such as "first film", which are words of a comparison.
 func (r *repairer) dropComparatives() {
 	r.plan.Clauses = slices.DeleteFunc(r.plan.Clauses, func(c *graphv1.QueryClause) bool {
-		before := kgtext.DescribeClause(c)
 		if v := c.GetValues(); v != nil {
 			kind := kindOf(v.GetVariable())
 			kept := slices.DeleteFunc(slices.Clone(v.GetEntities()), func(name string) bool {
 				return name == strings.ToLower(name) && (comparative.MatchString(name) || superlative.MatchString(name))
 			})
 			if len(kept) == 0 || len(kept) == len(v.GetEntities()) && r.isNoName(v.GetEntities(), kind) {
-				r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "this names nothing")
+				r.because("this names nothing")
 				if !isGeneric(kind) {
 					c.Clause = matchClause(newPattern(v.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
 					return false
@@ -34,7 +33,7 @@ func (r *repairer) dropComparatives() {
 			}
 			if len(kept) > 0 && len(kept) < len(v.GetEntities()) {
 				v.Entities = kept
-				r.editReplace(before, c, "a word of comparison is no name")
+				r.because("a word of comparison is no name")
 			}
 			return false
 		}
@@ -43,7 +42,7 @@ func (r *repairer) dropComparatives() {
 			c.GetMatch().GetSteps()[0].GetRelation() == TypeRelation {
 			return false
 		}
-		r.edit(graphv1.EditKind_EDIT_KIND_DELETE, before, "", "a word of comparison is no name")
+		r.because("a word of comparison is no name")
 		phrase, kind := kgtext.DescribeRelation(c.GetMatch()), kindOf(c.GetMatch().GetStart().GetVariable())
 		asks := superlative.ReplaceAllString(r.question, "")
 		if kgtext.SharesWord(phrase, asks) && !kgtext.SharesWord(phrase, kind) {
@@ -292,13 +291,11 @@ func (r *repairer) readNumbersAsConditions() {
 		if value == "" || !yearOrNumber.MatchString(value) && !isDate(value) || p.GetStart().GetVariable() == "" {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		v := r.newVariable(p.GetSteps()[0].GetRelation())
 		p.End = variableTerm(v)
 		added := conditionClause(v, graphv1.QueryOperator_QUERY_OPERATOR_EQUAL, value)
 		r.plan.Clauses = slices.Insert(r.plan.Clauses, i+1, added)
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before,
-			kgtext.DescribeClause(c)+"; "+kgtext.DescribeClause(added), "a number or a date is compared by value")
+		r.because("a number or a date is compared by value")
 		return
 	}
 }
@@ -329,7 +326,6 @@ func (r *repairer) compareWithNamed() {
 		if !isNumber(value) || strings.Contains(digits, value) {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		other := r.newVariable("other")
 		compared := r.newVariable(cond.GetVariable() + "_other")
 		phrase := r.phraseOf(cond.GetVariable())
@@ -339,7 +335,7 @@ func (r *repairer) compareWithNamed() {
 		cond.Operand = &graphv1.QueryCondition_OtherVariable{OtherVariable: compared}
 		r.plan.Clauses = slices.Insert(r.plan.Clauses, i, valuesClause(other, []string{clean(m[1])}),
 			matchClause(newPattern(other, phrase, variableTerm(compared))))
-		r.editReplace(before, c, "the question compares with "+m[1])
+		r.because("the question compares with " + m[1])
 		return
 	}
 }

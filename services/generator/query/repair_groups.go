@@ -47,7 +47,7 @@ func (r *repairer) groupEach() {
 	if group == "" || slices.ContainsFunc(r.plan.GetClauses(), isRate) {
 		return
 	}
-	draft, before := proto.CloneOf(r.plan), r.describePlan()
+	draft := proto.CloneOf(r.plan)
 	r.askForGroups(group)
 	r.askForValue(value)
 	function := r.functionOfEach(value)
@@ -66,7 +66,7 @@ func (r *repairer) groupEach() {
 	}
 	r.dropKindOf(groups, group)
 	r.plan.Result = &graphv1.QueryResult{Function: function, Variable: variable, GroupBy: groups}
-	r.editPlan(before, "the question asks for one of each "+group)
+	r.because("the question asks for one of each " + group)
 }
 
 // meanForm is "what is the average price of the books", of what the question names nothing of but a place.
@@ -123,14 +123,13 @@ func (r *repairer) askThings() {
 	if !adds || !asks || root == value || best == nil && !isBound {
 		return
 	}
-	before := r.describePlan()
 	result.Variable, result.Function = root, graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
 	if fact := factOf(r.plan, value); best != nil && !isBound {
 		fact.Steps = []*graphv1.RelationStep{{Relation: best[2] + " " + kgtext.DescribeRelation(fact)}}
 		r.plan.Clauses = append(r.plan.Clauses,
 			rankClause(&graphv1.QueryRank{Variable: value, Descending: isMost(best[1])}))
 	}
-	r.editPlan(before, "the question asks for the "+kindOf(root))
+	r.because("the question asks for the " + kindOf(root))
 }
 
 // bestMean is "the highest average mark".

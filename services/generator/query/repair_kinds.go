@@ -81,7 +81,7 @@ func (r *repairer) nameKinds() {
 		if words := r.readTie(kind); words != "" && r.hasOtherKind(v, kind) {
 			named = matchClause(newPattern(v, words, entityTerm(name)))
 		}
-		r.editReplace(kgtext.DescribeClause(c), named, "the question names "+name)
+		r.because("the question names " + name)
 		r.plan.Clauses[i] = named
 		return
 	}
@@ -148,7 +148,7 @@ func (r *repairer) splitKeyword() {
 		}
 		v := c.GetValues().GetVariable()
 		fact := matchClause(newPattern(v, strings.Join(words[:at], " "), entityTerm(strings.Join(words[at:], " "))))
-		r.editReplace(kgtext.DescribeClause(c), fact, "a name does not begin with "+words[0])
+		r.because("a name does not begin with " + words[0])
 		r.plan.Clauses[i] = fact
 		return
 	}
@@ -169,9 +169,8 @@ func (r *repairer) splitFlags() {
 			!strings.Contains(r.lower, object) || !r.sharesWord(verb) {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		p.Steps, p.End = []*graphv1.RelationStep{{Relation: verb}}, entityTerm(object)
-		r.editReplace(before, c, "this is a verb and its object")
+		r.because("this is a verb and its object")
 	}
 }
 
@@ -198,7 +197,7 @@ func (r *repairer) describeNamed() {
 		case strings.Contains(r.lower, "the "+whole) && !strings.Contains(r.lower, whole+"s"):
 			described = valuesClause(v, []string{whole}) // the chess club of Club("chess")
 		}
-		r.editReplace(kgtext.DescribeClause(c), described, "the question says "+names[0]+" "+kind)
+		r.because("the question says " + names[0] + " " + kind)
 		r.plan.Clauses[i] = described
 		if described.GetValues() == nil && !r.isOfKind(v, kind) {
 			r.plan.Clauses = slices.Insert(r.plan.Clauses, i,
@@ -226,10 +225,9 @@ func (r *repairer) askKind() {
 	}
 	phrase := kgtext.DescribeRelation(fact)
 	if best := bestOfKindAsked.FindStringSubmatch(r.lower); best != nil && best[1] == phrase {
-		before := r.describePlan()
 		fact.Steps, fact.End = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase)
 		result.Variable = root
-		r.editPlan(before, "the question asks for the "+phrase)
+		r.because("the question asks for the " + phrase)
 		return
 	}
 	asksKind := len(kinds) > 0 && (kgtext.SameNoun(kinds[0], kindOf(root)) ||
@@ -241,7 +239,6 @@ func (r *repairer) askKind() {
 	if !asksKind && !(kgtext.AsksWho(r.question) && looksLikeTime(phrase)) {
 		return
 	}
-	before := r.describePlan()
 	m := lastName.FindStringSubmatch(r.lower)
 	if asksKind && m != nil && m[2] == phrase && !lightVerb.MatchString(m[1]) {
 		fact.Steps, fact.End = []*graphv1.RelationStep{{Relation: m[1]}}, entityTerm(phrase)
@@ -250,7 +247,7 @@ func (r *repairer) askKind() {
 			func(c *graphv1.QueryClause) bool { return c.GetMatch() == fact })
 	}
 	result.Variable, result.Function = root, graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED
-	r.editPlan(before, "the question asks for the "+kindOf(root))
+	r.because("the question asks for the " + kindOf(root))
 }
 
 // namedKind begins "which Year 11 students are".
@@ -285,14 +282,14 @@ var stateAsked = regexp.MustCompile(`^(?i:how many|which|what) (?:\p{Ll}+ )?\p{L
 func (r *repairer) addState() {
 	m, root := stateAsked.FindStringSubmatch(r.question), r.root()
 	if m == nil || m[1] == "there" || len(kgtext.NewOpenWords(m[1])) == 0 || kgtext.IsListed(r.plan, root) ||
-		kgtext.SharedWords(m[1], r.describePlan()) > 0 {
+		kgtext.SharedWords(m[1], strings.Join(kgtext.DescribePlan(r.plan), " ")) > 0 {
 		return
 	}
 	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
 		isInvented := typeOf(c) != "" && c.GetMatch().GetStart().GetVariable() == root && !r.sharesWord(typeOf(c)) &&
 			!kgtext.SameNoun(typeOf(c), kindOf(root))
 		if isInvented {
-			r.editDelete(c, "the question says "+m[1])
+			r.because("the question says " + m[1])
 		}
 		return isInvented
 	})
@@ -315,10 +312,9 @@ func (r *repairer) countOwn() {
 			!strings.Contains(r.phraseOf(rank.GetGroupBy()), strings.ToLower(m[2])) {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		rank.Variable, rank.GroupBy = rank.GetGroupBy(), owner
 		r.plan.Result.Variable = owner
-		r.editReplace(before, c, "the question asks which "+m[1])
+		r.because("the question asks which " + m[1])
 		return
 	}
 }
@@ -407,9 +403,8 @@ func (r *repairer) countKind() {
 	result, c := r.plan.GetResult(), r.plan.GetClauses()[0]
 	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 &&
 		(typeOf(c) == "count" || typeOf(c) == "number") {
-		before := kgtext.DescribeClause(c)
 		c.GetMatch().End = entityTerm(kgtext.Singular(m[1])) // Count() of "how many towns are there"
-		r.editReplace(before, c, "these are counted")
+		r.because("these are counted")
 		return
 	}
 	if m := kindCounted.FindStringSubmatch(r.question); m != nil && len(r.plan.GetClauses()) == 1 && typeOf(c) != "" &&
@@ -430,9 +425,8 @@ func (r *repairer) countKind() {
 	if !counts && !isMembers {
 		return
 	}
-	before := kgtext.DescribeClause(c)
 	c.Clause = matchClause(newPattern(result.GetVariable(), TypeRelation, entityTerm(kind))).GetClause()
-	r.editReplace(before, c, "the question asks for a kind")
+	r.because("the question asks for a kind")
 }
 
 // membersAsked is "who are the physicists".
@@ -458,13 +452,11 @@ func (r *repairer) uniteAll() {
 			first = p
 			continue
 		}
-		before := kgtext.DescribePattern(first) + "; " + kgtext.DescribeClause(c)
 		v := r.newVariable("either")
 		either := valuesClause(v, []string{first.GetEnd().GetEntity(), p.GetEnd().GetEntity()})
 		first.End = variableTerm(v)
 		r.plan.Clauses = slices.Insert(slices.Delete(r.plan.GetClauses(), i, i+1), 0, either)
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before,
-			kgtext.DescribeClause(either)+"; "+kgtext.DescribePattern(first), "the question takes both together")
+		r.because("the question takes both together")
 		return
 	}
 }
@@ -486,7 +478,7 @@ func (r *repairer) countTimes() {
 			kgtext.IsListed(r.plan, p.GetStart().GetVariable()) {
 			continue
 		}
-		r.editDelete(c, "the question asks how many times")
+		r.because("the question asks how many times")
 		result.Variable = p.GetStart().GetVariable()
 		result.Function = graphv1.QueryFunction_QUERY_FUNCTION_COUNT
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)

@@ -19,7 +19,6 @@ func (r *repairer) mergeKinds() {
 			r.modifierOf(kindOf(inner)) != kindOf(outer) || !r.hasOtherKind(inner, "") {
 			continue
 		}
-		before := r.describePlan()
 		r.plan.Clauses = slices.Delete(r.plan.GetClauses(), i, i+1)
 		for _, other := range r.plan.GetClauses() {
 			if m := other.GetMatch(); m.GetStart().GetVariable() == outer {
@@ -29,7 +28,7 @@ func (r *repairer) mergeKinds() {
 		if result := r.plan.GetResult(); result.GetVariable() == outer {
 			result.Variable = inner
 		}
-		r.editPlan(before, "the question says "+kindOf(outer)+" "+kindOf(inner))
+		r.because("the question says " + kindOf(outer) + " " + kindOf(inner))
 		return
 	}
 }

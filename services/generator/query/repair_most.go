@@ -25,7 +25,6 @@ func (r *repairer) countMost() {
 		if rank == nil || rank.GetCount() || !strings.Contains(r.phraseOf(rank.GetVariable()), asked) {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		fact := factOf(r.plan, rank.GetVariable())
 		owner := fact.GetStart().GetVariable()
 		if owner == "" || r.plan.GetResult().GetVariable() != owner {
@@ -37,7 +36,7 @@ func (r *repairer) countMost() {
 		}
 		rank.GroupBy, rank.Variable, rank.Count, rank.Descending = rank.GetVariable(), owner, true, true
 		r.plan.Result.Variable = rank.GetGroupBy()
-		r.editReplace(before, c, "the question asks what most have")
+		r.because("the question asks what most have")
 		return
 	}
 }
@@ -126,7 +125,6 @@ const counted = "thing"
 // readCount makes the plan one for what most or fewest things have by a phrase. said is what else these must have, if
 // anything.
 func (r *repairer) readCount(things, phrase, most string, said *graphv1.QueryPattern) {
-	before := r.describePlan()
 	of := newBuilder().variable(phrase)
 	r.plan.Clauses = []*graphv1.QueryClause{
 		matchClause(newPattern(counted, TypeRelation, entityTerm(kgtext.Singular(things))))}
@@ -136,9 +134,7 @@ func (r *repairer) readCount(things, phrase, most string, said *graphv1.QueryPat
 	r.plan.Clauses = append(r.plan.Clauses, matchClause(newPattern(counted, phrase, variableTerm(of))),
 		rankClause(&graphv1.QueryRank{Variable: counted, Count: true, GroupBy: of, Descending: most == "most"}))
 	r.plan.Result = &graphv1.QueryResult{Variable: of}
-	if r.describePlan() != before {
-		r.editPlan(before, "the question counts "+things)
-	}
+	r.because("the question counts " + things)
 }
 
 // measuredForm are things of which one value says how many there are.
@@ -159,9 +155,8 @@ func (r *repairer) countRanked() {
 			!slices.ContainsFunc(strings.Fields(phrase), kgtext.IsParticiple) {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		rank.Count, rank.GroupBy = true, owner
-		r.editReplace(before, c, "the question counts "+m[1])
+		r.because("the question counts " + m[1])
 		return
 	}
 }
@@ -194,7 +189,7 @@ func (r *repairer) kindOfCounted() {
 	if !found || kind == "" || fact.GetStart().GetVariable() != group {
 		return
 	}
-	before, same := r.describePlan(), r.onlyOfKind(kgtext.Singular(kind), rank.GetVariable())
+	same := r.onlyOfKind(kgtext.Singular(kind), rank.GetVariable())
 	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
 		p := c.GetMatch()
 		name := p.GetEnd().GetEntity()
@@ -225,9 +220,7 @@ func (r *repairer) kindOfCounted() {
 		r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i, matchClause(newPattern(rank.GetVariable(), TypeRelation,
 			entityTerm(kgtext.Singular(kind)))))
 	}
-	if r.describePlan() != before {
-		r.editPlan(before, "the question counts "+kind)
-	}
+	r.because("the question counts " + kind)
 }
 
 // ownsMost is "which actor has the most awards", whose relation is what is counted.

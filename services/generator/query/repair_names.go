@@ -26,12 +26,11 @@ func (r *repairer) splitNames() {
 		}) {
 			continue
 		}
-		before := kgtext.DescribePattern(p)
 		var clauses []*graphv1.QueryClause
 		for _, part := range parts {
 			c := matchClause(newPattern(p.GetStart().GetVariable(), p.GetSteps()[0].GetRelation(),
 				entityTerm(strings.TrimSpace(part))))
-			r.editReplace(before, c, "the question names each by itself")
+			r.because("the question names each by itself")
 			clauses = append(clauses, c)
 		}
 		r.plan.Clauses = slices.Replace(r.plan.Clauses, i, i+1, clauses...)
@@ -46,7 +45,7 @@ func (r *repairer) spellNames() {
 		return words, words != name && !strings.Contains(r.question, name) && strings.Contains(r.question, words)
 	}
 	for _, c := range r.plan.GetClauses() {
-		before, isSpelled := kgtext.DescribeClause(c), false
+		isSpelled := false
 		for i, name := range c.GetValues().GetEntities() {
 			if words, ok := spell(name); ok {
 				c.GetValues().Entities[i], isSpelled = words, true
@@ -56,7 +55,7 @@ func (r *repairer) spellNames() {
 			c.GetMatch().End, isSpelled = entityTerm(words), true
 		}
 		if isSpelled {
-			r.editReplace(before, c, "the question spells it so")
+			r.because("the question spells it so")
 		}
 	}
 }
@@ -76,16 +75,15 @@ func (r *repairer) nameNumbers() {
 	}
 	name := m[1] + " " + m[2]
 	r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.GetClauses()), func(c *graphv1.QueryClause) bool {
-		before := kgtext.DescribeClause(c)
 		v, cond := c.GetValues(), c.GetCondition()
 		fact := factOf(r.plan, cond.GetVariable())
 		switch {
 		case slices.Equal(v.GetEntities(), m[2:]):
 			v.Entities = []string{name}
-			r.editReplace(before, c, "the question names "+name)
+			r.because("the question names " + name)
 		case cond.GetOperator() == equal && cond.GetValue() == m[2] && fact != nil:
 			fact.End = entityTerm(name)
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribePattern(fact), "the question names "+name)
+			r.because("the question names " + name)
 			return true
 		}
 		return false
@@ -112,42 +110,40 @@ func (r *repairer) dropInvented() {
 		}
 		if v := c.GetCondition(); v.GetOperator() == equal && v.GetValue() != "" &&
 			!strings.Contains(question, kgtext.Fold(v.GetValue())) && r.ranksBy(r.phraseOf(v.GetVariable())) {
-			r.editDelete(c, "the question asks for the best by it, and has no "+v.GetValue())
+			r.because("the question asks for the best by it, and has no " + v.GetValue())
 			continue
 		} else if r.isEnd(v) {
-			r.editDelete(c, "the question asks for the first or last")
+			r.because("the question asks for the first or last")
 			r.compared = r.phraseOf(v.GetVariable())
 			continue
 		}
 		if cond := c.GetCondition(); r.isValue(cond) {
-			before := kgtext.DescribeClause(c)
 			cond.Operator = equal
-			r.editReplace(before, c, "the question sets no bound")
+			r.because("the question sets no bound")
 		}
 		if rank := r.rankForBound(c.GetCondition()); rank != nil {
-			r.editReplace(kgtext.DescribeClause(c), rank,
-				"the question asks for the best, and has no "+c.GetCondition().GetValue())
+			r.because("the question asks for the best, and has no " + c.GetCondition().GetValue())
 			kept = append(kept, rank)
 			continue
 		}
 		if relation := kgtext.DescribeRelation(c.GetMatch()); name != "" && r.ranksBy(relation) &&
 			kgtext.SameNoun(name, relation) {
-			r.editDelete(c, "this names nothing")
+			r.because("this names nothing")
 			continue
 		}
 		if name != "" && !isType && !inQuestion(name) {
 			place, word := r.openPlace(), r.adjectiveOf(name)
 			if c.GetMatch() == nil || place == "" && word == "" {
-				r.editDelete(c, "the question does not name "+name)
+				r.because("the question does not name " + name)
 				continue
 			}
-			before, reason := kgtext.DescribeClause(c), "the question says "+word
+			reason := "the question says " + word
 			if place != "" {
 				reason = "the question names " + place
 				c.GetMatch().Steps, word = []*graphv1.RelationStep{{Relation: "in"}}, place
 			}
 			c.GetMatch().End = entityTerm(word)
-			r.editReplace(before, c, reason)
+			r.because(reason)
 		}
 		kept = append(kept, c)
 	}
@@ -212,9 +208,8 @@ func (r *repairer) describeFlag(c *graphv1.QueryClause) bool {
 		kgtext.FoldWords(r.question).Mention("yes") || articleForm.MatchString(r.readBefore(phrase)) {
 		return false // "the mississippi" is a name
 	}
-	before := kgtext.DescribeClause(c)
 	p.Steps, p.End = []*graphv1.RelationStep{{Relation: TypeRelation}}, entityTerm(phrase)
-	r.editReplace(before, c, "the question says "+phrase)
+	r.because("the question says " + phrase)
 	return true
 }
 
@@ -240,9 +235,8 @@ func (r *repairer) takeWord(p *graphv1.QueryPattern) {
 	for _, w := range words {
 		if strings.HasPrefix(w, name) && len(w) <= len(name)+3 && w != name+"ly" &&
 			strings.TrimSuffix(w, "s") != name && strings.TrimSuffix(w, "es") != name {
-			before := kgtext.DescribePattern(p)
 			p.End = entityTerm(w)
-			r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribePattern(p), "the question says "+w)
+			r.because("the question says " + w)
 			return
 		}
 	}
@@ -277,12 +271,11 @@ func (r *repairer) askOfNamed() {
 		r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
 			return c.GetRank() != nil
 		})
-		before := kgtext.DescribeClause(c)
 		if p.GetEnd().GetVariable() == "" {
 			p.End = variableTerm(r.newVariable(p.GetSteps()[0].GetRelation()))
 		}
 		result.Variable = p.GetEnd().GetVariable()
-		r.editReplace(before, c, "the answer is not what the question names")
+		r.because("the answer is not what the question names")
 		return
 	}
 	// The kind of the named thing is what is asked for: Director("A").
@@ -336,10 +329,9 @@ func (r *repairer) mergeLookup() {
 			!kgtext.SharesWord(fact.GetSteps()[0].GetRelation(), "released in located") {
 		return
 	}
-	before := r.describePlan()
 	v := asked.GetStart().GetVariable()
 	r.plan.Clauses = []*graphv1.QueryClause{valuesClause(v, []string{fact.GetEnd().GetEntity()}), matchClause(asked)}
-	r.editPlan(before, "a thing is not what its own relation leads to")
+	r.because("a thing is not what its own relation leads to")
 }
 
 var interrogative = regexp.MustCompile(
@@ -389,7 +381,7 @@ func (r *repairer) excludeNegated() {
 	}
 	before := r.plan.GetClauses()[last]
 	after := excludeClause(before.GetMatch())
-	r.editReplace(kgtext.DescribeClause(before), after, "the question says "+r.question[at[0]:at[1]])
+	r.because("the question says " + r.question[at[0]:at[1]])
 	r.plan.Clauses[last] = after
 	r.excludeAny(after)
 }
@@ -404,9 +396,8 @@ func (r *repairer) excludeAny(c *graphv1.QueryClause) {
 		!anyForm.MatchString(r.readBefore(kind)) {
 		return
 	}
-	before := kgtext.DescribeClause(c)
 	p.End = variableTerm(r.newVariable(kind))
-	r.editReplace(before, c, "the question says any "+kind)
+	r.because("the question says any " + kind)
 }
 
 // notDone is "which products have never been ordered".
@@ -429,7 +420,7 @@ func (r *repairer) excludeDone() {
 		r.insert(len(r.plan.GetClauses()), reason, done)
 		return
 	}
-	r.editReplace(kgtext.DescribeClause(r.plan.GetClauses()[at]), done, reason)
+	r.because(reason)
 	r.plan.Clauses[at] = done
 }
 
@@ -460,7 +451,7 @@ func (r *repairer) dropContradicted() {
 			"but not") {
 			return false
 		}
-		r.editDelete(c, "the question excludes "+name)
+		r.because("the question excludes " + name)
 		return true
 	})
 }

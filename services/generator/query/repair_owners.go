@@ -44,10 +44,10 @@ func (r *repairer) followOwner() {
 		if !asked.Mention("the "+kind+" of "+name) && !asked.Mention(name+" s "+kind) {
 			continue
 		}
-		before, owner := r.describePlan(), r.newVariable("owner")
+		owner := r.newVariable("owner")
 		r.plan.Clauses = slices.Replace(r.plan.Clauses, i, i+1, valuesClause(owner, names),
 			matchClause(newPattern(owner, kind, variableTerm(c.GetValues().GetVariable()))))
-		r.editPlan(before, "the question says the "+kind+" of "+names[0])
+		r.because("the question says the " + kind + " of " + names[0])
 		return
 	}
 }

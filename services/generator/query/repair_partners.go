@@ -47,7 +47,6 @@ func (r *repairer) countPartners() {
 		!r.isOfKind(named.GetStart().GetVariable(), partner) {
 		return
 	}
-	draft := r.describePlan()
 	thing := r.newVariable("thing")
 	partners := r.newVariable(strings.ToLower(partner))
 	clauses := []*graphv1.QueryClause{matchClause(newPattern(thing, role, entityTerm(name))),
@@ -58,7 +57,7 @@ func (r *repairer) countPartners() {
 	r.plan.Clauses = append(clauses, rankClause(&graphv1.QueryRank{Variable: thing, Count: true, GroupBy: partners,
 		Descending: true}))
 	r.plan.Result = &graphv1.QueryResult{Variable: partners}
-	r.editPlan(draft, "the question asks with whom "+name+" has the most")
+	r.because("the question asks with whom " + name + " has the most")
 }
 
 // onlyNamed returns the pattern that leads to a name, if there is one alone.

@@ -27,7 +27,7 @@ func (r *repairer) isPlaced(name string) bool {
 func (r *repairer) placeNamed() {
 	for i, c := range r.plan.GetClauses() {
 		v := c.GetValues().GetVariable()
-		before, kind := kgtext.DescribeClause(c), kindOf(v)
+		kind := kindOf(v)
 		if len(c.GetValues().GetEntities()) != 1 || !r.isPlaced(c.GetValues().GetEntities()[0]) ||
 			!r.isRanked(v) && (isGeneric(kind) || !strings.Contains(r.lower, kind+"s ")) {
 			continue
@@ -38,7 +38,7 @@ func (r *repairer) placeNamed() {
 			clauses = []*graphv1.QueryClause{matchClause(newPattern(v, TypeRelation, entityTerm(kind))), placed}
 		}
 		r.plan.Clauses = slices.Replace(r.plan.Clauses, i, i+1, clauses...)
-		r.editReplace(before, placed, "the question asks for the best of several")
+		r.because("the question asks for the best of several")
 		return
 	}
 }
@@ -78,10 +78,9 @@ func (r *repairer) placeKinds() {
 				continue
 			}
 		}
-		before := kgtext.DescribeClause(c)
 		p.End = entityTerm(name)
 		p.Steps = []*graphv1.RelationStep{{Relation: "in"}}
-		r.editReplace(before, c, "the question says in "+name)
+		r.because("the question says in " + name)
 	}
 }
 
@@ -93,13 +92,12 @@ func (r *repairer) joinQualified() {
 		if len(names) != 2 {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		for _, between := range []string{" ", ", "} {
 			whole := names[0] + between + names[1]
 			if strings.Contains(r.lower, strings.ToLower(whole)) && !strings.Contains(r.lower, " or ") &&
 				!strings.Contains(r.lower, strings.ToLower(whole)+",") {
 				c.GetValues().Entities = []string{names[0] + " " + names[1]}
-				r.editReplace(before, c, "the second says where the first is")
+				r.because("the second says where the first is")
 				break
 			}
 		}
@@ -142,7 +140,6 @@ func (r *repairer) placeResult() {
 	if m == nil || fact.GetStart().GetVariable() == "" || !strings.EqualFold(kgtext.DescribeRelation(fact), m[1]) {
 		return
 	}
-	before := r.describePlan()
 	fact.Steps, fact.End = []*graphv1.RelationStep{{Relation: "in"}}, entityTerm(m[1])
 	result.Variable = fact.GetStart().GetVariable()
 	for _, c := range r.plan.GetClauses() {
@@ -151,7 +148,7 @@ func (r *repairer) placeResult() {
 			break
 		}
 	}
-	r.editPlan(before, "the question says in "+m[1])
+	r.because("the question says in " + m[1])
 }
 
 // placeAll puts the things of a kind in the place that the question ends with, a name in capitals, if
@@ -188,14 +185,14 @@ func (r *repairer) readNumber() {
 	}) {
 		return
 	}
-	before, b := r.describePlan(), newBuilder()
+	b := newBuilder()
 	v := b.variable(kgtext.Singular(m[1]))
 	if m[1] != "people" {
 		b.pattern(v, TypeRelation, entityTerm(kgtext.Singular(m[1])), false)
 	}
 	b.add(conditionClause(b.attribute(v, m[2]), equal, m[3]))
 	r.plan.Clauses, r.plan.Result.Variable = b.plan.GetClauses(), v
-	r.editPlan(before, "the question asks for what is at this "+m[2])
+	r.because("the question asks for what is at this " + m[2])
 }
 
 // skipInvented leads past a thing that the question does not name: of "in a province that borders A",
@@ -226,13 +223,12 @@ func (r *repairer) skipInvented() {
 		if fact == nil || onto == nil || uses != 3 || r.plan.GetResult().GetVariable() == v {
 			continue
 		}
-		before := kgtext.DescribeClause(onto) + "; " + kgtext.DescribeClause(fact)
 		onto.GetMatch().Steps = []*graphv1.RelationStep{{Relation: "in"}}
 		onto.GetMatch().End = fact.GetMatch().GetEnd()
 		r.plan.Clauses = slices.DeleteFunc(slices.Clone(r.plan.Clauses), func(c *graphv1.QueryClause) bool {
 			return c == kind || c == fact
 		})
-		r.editReplace(before, onto, "the question does not say what stands between")
+		r.because("the question does not say what stands between")
 		return
 	}
 }

@@ -33,9 +33,8 @@ func (r *repairer) reuseCounted() {
 		if at < 0 || known == "" {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		rank.Variable = known
-		r.editReplace(before, c, "the plan has these already")
+		r.because("the plan has these already")
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, at, at+1)
 		return
 	}
@@ -58,11 +57,10 @@ func (r *repairer) rankByValue() {
 			r.sharesWord(r.phraseOf(rank.GetGroupBy())) && m[1] == "" {
 			continue
 		}
-		before := kgtext.DescribeClause(c)
 		result.Variable = rank.GetVariable()
 		rank.Variable, rank.GroupBy, rank.Count = rank.GetGroupBy(), "", false
 		rank.Descending = m[2] == "" || isMost(m[2])
-		r.editReplace(before, c, "the question says "+m[0])
+		r.because("the question says " + m[0])
 		return
 	}
 }
@@ -159,7 +157,7 @@ func (r *repairer) dropUnasked() {
 		if p.GetEnd().GetVariable() != rank.GetVariable() {
 			continue
 		}
-		r.editDelete(c, "the question asks for no best")
+		r.because("the question asks for no best")
 		r.plan.Clauses = slices.Delete(r.plan.Clauses, i-1, i+1)
 		return
 	}
@@ -191,12 +189,9 @@ func (r *repairer) turnRank() {
 	if least == most || least != rank.GetDescending() {
 		return
 	}
-	before := describeRankOf(rank)
 	rank.Descending = most
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, describeRankOf(rank), "the question asks for the other end")
+	r.because("the question asks for the other end")
 }
-
-func describeRankOf(rank *graphv1.QueryRank) string { return kgtext.DescribeClause(rankClause(rank)) }
 
 // The oldest has the greatest age and the earliest date of birth.
 var (
@@ -249,7 +244,6 @@ var sameNumber = regexp.MustCompile(`(?i)^(?:which|what|who)\b.*\bthe same (?:to
 // setFunction sets what is computed by the form of the question.
 func (r *repairer) setFunction() {
 	result := r.plan.GetResult()
-	before := kgtext.DescribeResult(result)
 	was := result.GetFunction()
 	yesNo := kgtext.IsYesNo(r.question) && orInFront.FindString(r.question) == ""
 	switch counts := countQuestion.MatchString(r.question); {
@@ -273,6 +267,6 @@ func (r *repairer) setFunction() {
 	}
 	if result.GetFunction() != was {
 		result.OtherVariable = "" // of a difference
-		r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "by the form of the question")
+		r.because("by the form of the question")
 	}
 }

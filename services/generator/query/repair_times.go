@@ -25,13 +25,13 @@ func (r *repairer) turnTime() {
 		if cond.GetOtherVariable() == "" || !looksLikeTime(r.phraseOf(cond.GetVariable())) {
 			continue
 		}
-		before, want := kgtext.DescribeClause(c), less
+		want := less
 		if later {
 			want = greater
 		}
 		if (cond.GetOperator() == less || cond.GetOperator() == greater) && cond.GetOperator() != want {
 			cond.Operator = want
-			r.editReplace(before, c, "by the words of the question")
+			r.because("by the words of the question")
 		}
 	}
 }
@@ -49,9 +49,8 @@ func (r *repairer) askWhen() {
 		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return
 	}
-	before := kgtext.DescribeResult(result)
 	result.Variable = rank.GetVariable()
-	r.edit(graphv1.EditKind_EDIT_KIND_REPLACE, before, kgtext.DescribeResult(result), "the question asks when")
+	r.because("the question asks when")
 }
 
 // tenureAsked is "who has been with the company the longest".
@@ -172,7 +171,7 @@ func (r *repairer) addPeriods() {
 			if len(p.ends) == 1 && c.GetOperator() == p.ends[0].operator && c.GetValue() == p.ends[0].value {
 				return // as the question says
 			}
-			r.editDelete(r.plan.GetClauses()[i], "the question says "+p.text)
+			r.because("the question says " + p.text)
 			r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 		}
 	}

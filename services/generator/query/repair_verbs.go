@@ -29,9 +29,8 @@ func (r *repairer) turnVerb() {
 				!isPassive && !kgtext.ActsFrom(r.question, names[0], false) {
 				continue
 			}
-			before := kgtext.DescribeClause(c)
 			p.Start, p.End = p.GetEnd(), entityTerm(names[0])
-			r.editReplace(before, c, "the question asks for what has "+phrase+" "+names[0])
+			r.because("the question asks for what has " + phrase + " " + names[0])
 			r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 			return
 		}
@@ -63,9 +62,8 @@ func (r *repairer) nameEvent() {
 				continue
 			}
 			if m := happens.FindStringSubmatch(r.lower[:at]); m != nil {
-				before := kgtext.DescribeClause(kind) + "; " + kgtext.DescribeClause(c)
 				p.Steps = []*graphv1.RelationStep{{Relation: m[1]}}
-				r.editReplace(before, c, "the question says "+m[1])
+				r.because("the question says " + m[1])
 				r.plan.Clauses = slices.Delete(r.plan.Clauses, i, i+1)
 			}
 			return
@@ -95,9 +93,8 @@ func (r *repairer) takeVerb() {
 		for _, other := range r.plan.GetClauses() { // of "influenced both A and B" B too
 			o := other.GetMatch()
 			if o.GetStart().GetVariable() == p.GetStart().GetVariable() && kgtext.DescribeRelation(o) == was {
-				before := kgtext.DescribeClause(other)
 				o.Steps = []*graphv1.RelationStep{{Relation: asked}}
-				r.editReplace(before, other, "the question says "+asked)
+				r.because("the question says " + asked)
 			}
 		}
 		return
@@ -120,13 +117,12 @@ func (r *repairer) turnNoun() {
 			name == "" && !kgtext.IsListed(r.plan, v) {
 			continue
 		}
-		before := r.describePlan()
 		if name != "" {
 			v = r.newVariable("thing")
 			r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i, valuesClause(v, []string{name}))
 		}
 		p.Start, p.End = variableTerm(v), p.GetStart()
-		r.editPlan(before, "the question asks for the "+m[1])
+		r.because("the question asks for the " + m[1])
 		return
 	}
 }
@@ -144,9 +140,8 @@ func (r *repairer) nameManager() {
 	}
 	for _, c := range r.plan.GetClauses() {
 		if p := c.GetMatch(); reports.MatchString(kgtext.DescribeRelation(p)) {
-			before := kgtext.DescribeClause(c)
 			p.Steps = []*graphv1.RelationStep{{Relation: "manager"}}
-			r.editReplace(before, c, "one reports to a manager")
+			r.because("one reports to a manager")
 		}
 	}
 }
