@@ -323,6 +323,11 @@ func (c choice) isLike(tokensPerSecond float64) bool {
 	return tokensPerSecond >= c.TokensPerSecond/2 && tokensPerSecond <= 1.5*c.TokensPerSecond
 }
 
+// yields reports whether more threads, with this rate, are to be used in place of the choice.
+func (c choice) yields(tokensPerSecond float64) bool {
+	return c.Threads == 0 || tokensPerSecond > 0 && tokensPerSecond >= enough*c.TokensPerSecond
+}
+
 func (s *Server) choicePath() string { return filepath.Join(s.cfg.StateDir, "threads.json") }
 
 func readChoice(path string, me machine) (choice, bool) {
@@ -359,7 +364,7 @@ func (s *Server) choose(ctx context.Context, me machine) (*child, error) {
 		running, tried = c, n
 		rate := s.decodeRate(ctx)
 		s.cfg.Log.Debug("self-test", "threads", n, "tokens_per_second", rate)
-		if rate < enough*best.TokensPerSecond || rate == 0 && best.Threads > 0 {
+		if !best.yields(rate) {
 			break
 		}
 		best = choice{Machine: me, Threads: n, TokensPerSecond: rate}

@@ -218,6 +218,25 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestMoreThreadsAreKeptThatAreNearlyAsFast(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		fewer  choice
+		rate   float64
+		yields bool
+	}{
+		{"the first ones", choice{}, 0, true},
+		{"faster", choice{Threads: 1, TokensPerSecond: 10}, 11, true},
+		{"nearly as fast", choice{Threads: 1, TokensPerSecond: 10}, 9.8, true},
+		{"slower", choice{Threads: 1, TokensPerSecond: 10}, 8, false},
+		{"nothing is written", choice{Threads: 1}, 0, false},
+	} {
+		if got := tt.fewer.yields(tt.rate); got != tt.yields {
+			t.Errorf("%s: yields %v, want %v", tt.name, got, tt.yields)
+		}
+	}
+}
+
 func TestChooseThreads(t *testing.T) {
 	cpus := identify(Config{}).CPUs
 	if cpus < 2 {
@@ -231,12 +250,6 @@ func TestChooseThreads(t *testing.T) {
 		}
 		if threads, _ := starts(t, cfg); !slices.Equal(threads, []string{"1", "2", "1"}) {
 			t.Errorf("started with %v", threads)
-		}
-	})
-	t.Run("more threads are kept that are nearly as fast", func(t *testing.T) {
-		cfg := scripted(t, map[string]any{"Pause": map[string]int{"1": 60, "2": 61}})
-		if s := start(t, cfg); s.Threads() != 2 {
-			t.Errorf("chose %d threads", s.Threads())
 		}
 	})
 	t.Run("the fastest number is remembered", func(t *testing.T) {
