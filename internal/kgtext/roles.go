@@ -87,7 +87,7 @@ var roles = readRoles(map[string]map[string]string{
 		"diplomacy": "diplomatic diplomacy ambassador ambassadors embassy",
 	},
 	"measure": {
-		"length":     "length long longest",
+		"length":     "length long longest duration runtime minutes hours",
 		"depth":      "depth deep deepest",
 		"height":     "height high highest tall tallest elevation altitude",
 		"width":      "width wide widest",

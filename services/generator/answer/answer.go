@@ -155,7 +155,8 @@ func (a *Answer) dropEchoes(examples []llm.Message, req Request) {
 
 // lacksForm says that there is no answer.
 var lacksForm = regexp.MustCompile(`(?i)\b(?:not|n't) (?:be )?(?:provided|mentioned|given|specified|stated|listed|` +
-	`available|found|known|included)\b|\bno (?:information|data|answer)\b|` +
+	`available|found|known|included|described)\b|\bno (?:information|data|answer)\b|` +
+	`\bI (?:don['’]t|do not|can['’]t|cannot|am not|have no)\b|` +
 	`\bdo(?:es)? not (?:say|mention|provide)\b|\bunable to (?:determine|answer|find|say)\b`)
 
 // shortAnswer reads the answer from a text without braces if it is one short line, which does not say that there is

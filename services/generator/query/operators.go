@@ -76,7 +76,7 @@ func firstWord(text string) string {
 	return word
 }
 
-// cutOrder returns what comes first or last in "hired first", and the word for that.
+// cutOrder returns what "hired first" and "downloaded most" compare, and the word that they compare by.
 func cutOrder(text string) (phrase, word string, ok bool) {
 	if phrase, ok = strings.CutSuffix(text, " most recently"); ok {
 		return phrase, "latest", true
@@ -88,6 +88,8 @@ func cutOrder(text string) (phrase, word string, ok bool) {
 	switch word = text[at+1:]; word {
 	case "first", "last", "earliest", "latest":
 		return text[:at], word, true
+	case "most", "least": // "downloaded most"
+		return text[:at], word, strings.HasSuffix(text[:at], "ed")
 	}
 	return "", "", false
 }

@@ -69,11 +69,12 @@ func (r *repairer) groupEach() {
 	r.because("the question asks for one of each " + group)
 }
 
-// meanForm is "what is the average price of the books", of what the question names nothing of but a place.
+// meanForm is "what is the average price of the books", of what the question names nothing of but a place, or what the
+// books are of.
 var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the ` +
-	`(?:average|mean|total|combined|sum)(?: of)?(?: all)?(?: the)? ` +
+	`(?:average|mean|total|combined|sum)(?: of)?(?: all)?(?: the)? (?:number of )?` +
 	`(\p{Ll}[\p{Ll} -]*?)(?: (?:of|for) (?:all )?(?:the )?(\p{Ll}+ )??(\p{Ll}+))?` +
-	`(?: (?:in|at) (?:the )?(\p{L}.*?))?\W*$`)
+	`(?: (?:in|at) (?:the )?(\p{L}.*?)| of (?:the )?(` + properName + `))?\W*$`)
 
 // readMean computes over all things, or those in a place, what the question has the words of, where the draft takes a
 // word for a name or a kind: "what is the average ticket price" of Ticket(price).average(), the average salary in A
@@ -81,13 +82,15 @@ var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the ` +
 func (r *repairer) readMean() {
 	m := meanForm.FindStringSubmatch(r.question)
 	isName := func(c *graphv1.QueryClause) bool { return c.GetValues() != nil }
-	kind := typeOf(r.plan.GetClauses()[0])
+	first := r.plan.GetClauses()[0]
+	kind := cmp.Or(typeOf(first), kindOf(first.GetValues().GetVariable()))
 	isKind := m != nil && kgtext.SameNoun(m[1], kind) // Salary().average()
-	isDrafted := isKind || m != nil && m[4] == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
-	if m != nil && m[2] != "" {
+	isDrafted := isKind || m != nil && m[4]+m[5] == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
+	if m != nil && m[2]+m[4]+m[5] != "" && m[3] != "" {
 		isDrafted = r.plan.GetResult().GetFunction() == 0 && kgtext.SameNoun(kind, m[3])
 	}
-	if group, _ := r.findGroup(); group != "" || !isDrafted {
+	isOwn := isDrafted && m[3] == "" && m[5] != "" && !strings.Contains(r.lower, " number of ") // the cost of A
+	if group, _ := r.findGroup(); group != "" || !isDrafted || isOwn {
 		return
 	}
 	b := newBuilder()
@@ -97,8 +100,8 @@ func (r *repairer) readMean() {
 			b.pattern(v, TypeRelation, entityTerm(said), false)
 		}
 	}
-	if m[4] != "" {
-		b.pattern(v, "in", entityTerm(m[4]), false)
+	if place := m[4] + m[5]; place != "" {
+		b.pattern(v, "in", entityTerm(place), false)
 	}
 	function := graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
 	if !meanQuestion.MatchString(r.question) {

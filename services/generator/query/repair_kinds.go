@@ -218,8 +218,14 @@ func (r *repairer) askKind() {
 	isUsed := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetMatch() != fact && slices.Contains(kgtext.ClauseVariables(c), result.GetVariable())
 	})
-	isList := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
-		result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !countQuestion.MatchString(r.question)
+	isList, addsUnasked := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, false
+	switch result.GetFunction() {
+	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
+		isList = !countQuestion.MatchString(r.question)
+	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
+		addsUnasked = !sumQuestion.MatchString(r.question) && !meanQuestion.MatchString(r.question)
+		isList = addsUnasked
+	}
 	if root == result.GetVariable() || !isList || kgtext.IsListed(r.plan, root) || isUsed {
 		return
 	}
@@ -231,7 +237,7 @@ func (r *repairer) askKind() {
 		return
 	}
 	asksKind := len(kinds) > 0 && (kgtext.SameNoun(kinds[0], kindOf(root)) ||
-		kgtext.SameNoun(kinds[1], r.modifierOf(kindOf(root))+" "+kindOf(root))) && (strings.Contains(phrase, " ") ||
+		kgtext.SameNoun(kinds[1], r.modifierOf(kindOf(root))+" "+kindOf(root))) && (addsUnasked || strings.Contains(phrase, " ") ||
 		!kgtext.SameNoun(kinds[0]+" "+phrase, kinds[1])) // not of "which club colours"
 	if m := namedKind.FindStringSubmatch(r.question); m != nil && kgtext.SameNoun(m[2], kindOf(root)) {
 		asksKind = asksKind || slices.Contains(kgtext.ThingNames(r.plan), m[1])
@@ -347,6 +353,9 @@ var countedAt = regexp.MustCompile(`^(?i:how many)\s+(\p{Ll}+\s+\p{Ll}+)\s+(?:at
 // countedDone is "how many people attended A", before the name.
 var countedDone = regexp.MustCompile(`^how many (\p{Ll}+ \p{Ll}+) (?:the )?$`)
 
+// auxiliaryEnd ends what somebody else does: "how many guests has A interviewed".
+var auxiliaryEnd = regexp.MustCompile(` (?:has|have|had|is|are|was|were|did|does|do)$`)
+
 // findDone returns what things do to the only name of a plan, where the question counts these things, and that name,
 // behind the place of a whole match; nil if it does not.
 func (r *repairer) findDone() []string {
@@ -356,7 +365,7 @@ func (r *repairer) findDone() []string {
 	}
 	before, _, _ := strings.Cut(r.lower, strings.ToLower(names[0]))
 	m := countedDone.FindStringSubmatch(before)
-	if m == nil {
+	if m == nil || auxiliaryEnd.MatchString(m[1]) {
 		return nil
 	}
 	return []string{r.question, m[1], names[0]}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -171,6 +172,25 @@ func (r *repairer) placeAll() {
 		at = len(r.plan.GetClauses())
 	}
 	r.insert(at, "the question says in "+place, matchClause(newPattern(r.root(), "in", entityTerm(place))))
+}
+
+// ofNamed is "the episodes of A", of which something is asked.
+var ofNamed = regexp.MustCompile(`\b(\p{Ll}+) (?:of|on|from) (?:the )?(` + properName + `)`)
+
+// nameWholes puts the things of a kind in what the question says that they are of, where the plan has nothing of that:
+// the episodes of A that are longer than 45 minutes are not all such episodes.
+func (r *repairer) nameWholes() {
+	said := strings.ToLower(strings.Join(kgtext.DescribePlan(r.plan), "\n"))
+	for _, m := range ofNamed.FindAllStringSubmatch(r.question, -1) {
+		at := slices.IndexFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+			return typeOf(c) != "" && kgtext.SameNoun(m[1], typeOf(c))
+		})
+		isTime := unicode.IsDigit([]rune(m[2])[0]) // of the 1990s
+		if at >= 0 && !isTime && !strings.Contains(said, strings.ToLower(m[2])) {
+			thing := r.plan.GetClauses()[at].GetMatch().GetStart().GetVariable()
+			r.insert(at+1, "the question says of "+m[2], matchClause(newPattern(thing, "in", entityTerm(m[2]))))
+		}
+	}
 }
 
 // onNumber is "which departments are on floor 1".

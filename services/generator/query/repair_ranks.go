@@ -212,22 +212,28 @@ func (r *repairer) addRank() {
 		result.GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED {
 		return
 	}
-	for _, c := range r.plan.GetClauses() {
-		if c.GetRank() != nil || strings.Contains(strings.ToLower(c.GetMatch().GetEnd().GetEntity()),
-			strings.ToLower(word)) {
+	word = strings.ToLower(word)
+	for i, c := range r.plan.GetClauses() {
+		kind := typeOf(c)
+		if phrase, isFlag := strings.CutPrefix(kind, word+" "); isFlag && !strings.Contains(r.lower, kind) &&
+			r.sharesWord(phrase) { // Product(first_launch=True) of "the first product to be launched"
+			r.plan.Clauses, r.compared = slices.Delete(r.plan.GetClauses(), i, i+1), phrase
+			break
+		}
+		if c.GetRank() != nil || strings.Contains(strings.ToLower(c.GetMatch().GetEnd().GetEntity()), word) {
 			return
 		}
 	}
 	ranked := result.GetVariable()
-	if root := r.root(); root != ranked && !strings.Contains(r.phraseOf(ranked), strings.ToLower(word)) {
-		_, behind, _ := strings.Cut(r.question, word+" ")
+	if root := r.root(); root != ranked && !strings.Contains(r.phraseOf(ranked), word) {
+		_, behind, _ := strings.Cut(r.lower, word+" ")
 		if !kgtext.SameNoun(firstWord(strings.TrimRight(behind, "?. ")), kindOf(root)) {
 			return
 		}
 		ranked = root // who directed the oldest film
 	}
 	v := r.newVariable("date")
-	r.insert(len(r.plan.GetClauses()), "the question asks for the "+strings.ToLower(word),
+	r.insert(len(r.plan.GetClauses()), "the question asks for the "+word,
 		matchClause(newPattern(ranked, cmp.Or(r.compared, "date"), variableTerm(v))),
 		rankClause(&graphv1.QueryRank{Variable: v, Descending: mostWord.MatchString(word)}))
 }
