@@ -401,8 +401,8 @@ func (r *repairer) excludeAny(c *graphv1.QueryClause) {
 }
 
 // notDone is "which products have never been ordered".
-var notDone = regexp.MustCompile(`^(?i:which|what|how many) (?:\p{Ll}+ )*?(\p{Ll}+s) (?:have|were|are) (?:not|never) ` +
-	`(?:yet |ever )?(?:been )?(\p{Ll}+)(?: yet)?\W*$`)
+var notDone = regexp.MustCompile(`^(?i:which|what|how many) (?:\p{Ll}+ )*?(\p{Ll}+) ` +
+	`(?:have|has|were|was|are|is) (?:not|never) (?:yet |ever )?(?:been )?(\p{Ll}+)(?: yet)?\W*$`)
 
 // excludeDone excludes the things to which was done what the question says was not, where the draft does not.
 func (r *repairer) excludeDone() {

@@ -225,6 +225,9 @@ func (r *repairer) addRank() {
 		}
 	}
 	ranked := result.GetVariable()
+	if phrase := r.phraseOf(ranked); strings.Contains(phrase, word) && looksLikeTime(phrase) {
+		return // the date of the first launch
+	}
 	if root := r.root(); root != ranked && !strings.Contains(r.phraseOf(ranked), word) {
 		_, behind, _ := strings.Cut(r.lower, word+" ")
 		if !kgtext.SameNoun(firstWord(strings.TrimRight(behind, "?. ")), kindOf(root)) {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -99,6 +100,33 @@ func (r *repairer) takeVerb() {
 		}
 		return
 	}
+}
+
+// asksOfDeed is "when did A climb B", "by which route did A climb B", "how long did A work on B".
+var asksOfDeed = regexp.MustCompile(`^(?:[Ww]hen|(?:[Ii]n|[Oo]n|[Bb]y|[Aa]t|[Ww]ith|[Vv]ia|[Uu]sing) (?:which|what) ` +
+	`(?P<asked>\p{Ll}+(?: \p{Ll}+)?)|[Hh]ow (?P<much>long|much|far)) did (?:the )?(?P<doer>` + properName + `) ` +
+	`(?P<verb>\p{Ll}+(?: \p{Ll}{2,4})?) (?:the )?(?P<object>` + properName + `)\W*$`)
+
+// readDeed asks for something of what one name did to another, where the draft lacks one of them or what is asked for.
+func (r *repairer) readDeed() {
+	m := asksOfDeed.FindStringSubmatch(r.question)
+	if m == nil {
+		return
+	}
+	part := func(name string) string { return m[asksOfDeed.SubexpIndex(name)] }
+	amounts := map[string]string{"long": "duration", "much": "amount", "far": "distance"}
+	asked := cmp.Or(part("asked"), amounts[part("much")], firstWord(part("verb"))+" date")
+	said := kgtext.FoldWords(strings.Join(kgtext.DescribePlan(r.plan), " "))
+	if said.Mention(kgtext.Fold(part("doer"))) && said.Mention(kgtext.Fold(part("object"))) && (part("asked") == "" ||
+		kgtext.SharesWord(r.phraseOf(r.plan.GetResult().GetVariable()), asked)) {
+		return
+	}
+	b := newBuilder()
+	doer := b.variable("thing")
+	b.add(valuesClause(doer, []string{part("doer")}))
+	b.pattern(doer, part("verb"), entityTerm(part("object")), false)
+	b.plan.Result = &graphv1.QueryResult{Variable: b.attribute(doer, asked)}
+	r.replan(b, "the question asks for the "+asked+" of what "+part("doer")+" did")
 }
 
 // nounOfName is "who is the mentor of A".

@@ -273,15 +273,18 @@ func (e *explorer) beyondEvent(event Candidate, o open, to farEnd) (found []Cand
 	if err != nil {
 		return nil, err
 	}
-	if timesForm.MatchString(o.phrase) { // what was borrowed three times has three loans
-		if event.say(); !isSaid {
-			return nil, nil
-		}
-		return []Candidate{event}, nil
-	}
 	steps, err := e.stepsFrom(event, store.Out)
 	if err != nil {
 		return nil, err
+	}
+	if timesForm.MatchString(o.phrase) { // what was borrowed three times has three loans
+		if !isSaid {
+			isSaid, err = e.allSay(event, steps, timesForm.ReplaceAllString(o.phrase, ""))
+		}
+		if event.say(); !isSaid {
+			return nil, err
+		}
+		return []Candidate{event}, nil
 	}
 	says := []string{kind}
 	for _, s := range event.Steps {
@@ -328,6 +331,20 @@ func (e *explorer) beyondEvent(event Candidate, o open, to farEnd) (found []Cand
 	return kept, nil
 }
 
+// allSay reports whether each event has a relation that says what is done in it: an ascent has a climber, who climbed.
+func (e *explorer) allSay(event Candidate, steps []walk.Step, done string) (bool, error) {
+	for _, s := range steps {
+		if e.matchWords(s.Relation, done) < 1 {
+			continue
+		}
+		lists, err := e.snap.Edges(e.ctx, sample(event.ends, sampled), store.Out, []store.RelationID{s.Relation})
+		if err != nil || !slices.ContainsFunc(lists, func(edges []store.Edge) bool { return len(edges) == 0 }) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // isPlannedAs reports whether the last relation of a candidate has the name of the kind that a pattern asks for: the
 // garage of a repair, although nothing is of that kind.
 func (e *explorer) isPlannedAs(o open, c Candidate) bool {
@@ -341,8 +358,11 @@ func (e *explorer) isPlannedAs(o open, c Candidate) bool {
 // those for a time do where the value is one.
 func (e *explorer) saysValue(o open, c Candidate, says []string) bool {
 	isDate, asksTime := e.endsInDates(c), kgtext.IsTime(o.phrase) || e.valued[o.pattern.GetEnd().GetVariable()]
-	if c.Comparable <= 0.5 || isDate && !asksTime || o.pattern.GetEnd().GetVariable() == "" {
+	switch {
+	case o.pattern.GetEnd().GetVariable() == "", isDate && !asksTime:
 		return false
+	case c.Comparable <= 0.5: // the route, which is of no kind
+		return kgtext.SharedWords(o.phrase, e.lastName(c)) == 1
 	}
 	open := slices.DeleteFunc(slices.Clone(kgtext.NewOpenWords(o.phrase)), func(word string) bool {
 		isTime := isDate && kgtext.IsTime(word)

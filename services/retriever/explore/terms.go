@@ -102,6 +102,9 @@ func (e *explorer) link(topics []store.EntityID) error {
 				e.ofName[name], term.OfKind = []store.EntityID{term.Links[0].Entity}, true
 			}
 		}
+		if fuzzyOnly && e.isType(name) && kgtext.IsParticiple(name) {
+			term.Links = nil // what was climbed is no climber
+		}
 		if fuzzyOnly && e.isType(name) {
 			ofName, err := e.findOfName(term)
 			if err != nil {

@@ -19,28 +19,33 @@ func overLoans(relation string, change ...func(*graphv1.RelationCandidate)) *gra
 
 func TestWhatIsSaidOfEventsIsSaidOfOne(t *testing.T) {
 	t.Parallel()
-	soil := []*graphv1.TermCandidates{{Name: "Soil", Links: []*graphv1.EntityLink{link("Soil", exact, 1)}},
-		{Name: "Ann", Links: []*graphv1.EntityLink{link("Ann", exact, 1)}},
+	terms := []*graphv1.TermCandidates{{Name: "Ann", Links: []*graphv1.EntityLink{link("Ann", exact, 1)}},
 		{Name: "Bob", Links: []*graphv1.EntityLink{link("Bob", exact, 1)}}}
+	soil := &graphv1.TermCandidates{Name: "Soil", Links: []*graphv1.EntityLink{link("Soil", exact, 1)}}
 	values := &graphv1.QueryClause{Clause: &graphv1.QueryClause_Values{Values: &graphv1.QueryValues{Variable: "x",
 		Entities: []string{"Soil"}}}}
 	member, date := overLoans("member"), overLoans("borrowed_on", numbers)
 	for _, c := range []struct {
-		name, question string
-		clauses        []*graphv1.QueryClause
-		candidates     map[int]*graphv1.RelationCandidate
-		result, want   string
+		name, question       string
+		clauses              []*graphv1.QueryClause
+		candidates           map[int]*graphv1.RelationCandidate
+		terms                []*graphv1.TermCandidates
+		result, want, reason string
 	}{
 		{"when one borrowed it", "When did Ann borrow Soil?", []*graphv1.QueryClause{values,
 			match(variable("x"), "borrowed by", entity("Ann")),
 			match(variable("x"), "date borrowed", variable("d"))},
-			map[int]*graphv1.RelationCandidate{1: member, 2: date}, "d",
-			"?x is Soil; ?x ← book ?one1; ?one1 member → Ann; ?one1 borrowed_on → ?d; ?d"},
+			map[int]*graphv1.RelationCandidate{1: member, 2: date}, append(terms, soil), "d",
+			"?x is Soil; ?x ← book ?one1; ?one1 member → Ann; ?one1 borrowed_on → ?d; ?d", ""},
+		{"nor when anybody did", "When did Ann borrow Soil?", []*graphv1.QueryClause{values,
+			match(variable("x"), "date borrowed", variable("d"))},
+			map[int]*graphv1.RelationCandidate{1: date}, append(terms, soil), "d",
+			"?x is Soil; ?x ← book borrowed_on → ?d; ?d", "the question names Ann and the plan does not"},
 		{"not what two have borrowed", "Which book did Ann and Bob borrow?", []*graphv1.QueryClause{
 			match(variable("x"), "borrowed by", entity("Ann")),
 			match(variable("x"), "borrowed by", entity("Bob"))},
-			map[int]*graphv1.RelationCandidate{0: member, 1: member}, "x",
-			"?x ← book member → Ann; ?x ← book member → Bob; ?x"},
+			map[int]*graphv1.RelationCandidate{0: member, 1: member}, terms, "x",
+			"?x ← book member → Ann; ?x ← book member → Bob; ?x", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -50,9 +55,9 @@ func TestWhatIsSaidOfEventsIsSaidOfOne(t *testing.T) {
 					Candidates: []*graphv1.RelationCandidate{best}})
 			}
 			got := query.New(query.DefaultConfig()).Align(c.question, &graphv1.QueryPlan{Clauses: c.clauses,
-				Result: &graphv1.QueryResult{Variable: c.result}}, soil, patterns)
-			if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want || got.Reason != "" {
-				t.Errorf("got %q, reason %q\nwant %q", text, got.Reason, c.want)
+				Result: &graphv1.QueryResult{Variable: c.result}}, c.terms, patterns)
+			if text := strings.Join(kgtext.DescribePlan(got.Plan), "; "); text != c.want || got.Reason != c.reason {
+				t.Errorf("got %q, reason %q\nwant %q, reason %q", text, got.Reason, c.want, c.reason)
 			}
 		})
 	}

@@ -103,6 +103,7 @@ func (a *Aligner) Align(question string, draft *graphv1.QueryPlan, terms []*grap
 	x.checkWho()
 	x.checkRoles()
 	x.checkTopic()
+	x.checkTimes()
 	x.checkAnchored()
 	x.checkNames()
 	x.checkSort()

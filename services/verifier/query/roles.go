@@ -151,6 +151,17 @@ func (x *alignment) checkAcross() {
 	}
 }
 
+// checkTimes doubts a plan that takes for a time what is none: who climbed is no date of a climb.
+func (x *alignment) checkTimes() {
+	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
+		best, p := x.chosen[i], x.draft.GetClauses()[i].GetMatch()
+		if phrase := kgtext.DescribeRelation(p); p.GetEnd().GetVariable() != "" && kgtext.IsTime(phrase) &&
+			best.GetComparable() < 0.5 && best.GetWords() < 1 && !kgtext.IsTime(relationOf(best)) {
+			x.doubt(fmt.Sprintf("%q is no time, and the plan asks for %q", relationOf(best), phrase))
+		}
+	}
+}
+
 // checkAnchored doubts a plan that joins facts about anything: a question about nothing in particular compares,
 // orders or counts.
 func (x *alignment) checkAnchored() {
@@ -167,9 +178,14 @@ func (x *alignment) checkAnchored() {
 }
 
 // checkNames doubts a plan without a name that the question has, unless a relation or a kind of the plan says it. Where
-// something else is named and nothing is computed of it, the name may only say where: "where in A was B born".
+// something else is named and nothing is computed of it, the name may only say where: "where in A was B born", but of
+// events it says which are meant: when A climbed B.
 func (x *alignment) checkNames() {
-	computes := x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
+	isOverEvents := slices.ContainsFunc(x.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		steps := c.GetMatch().GetSteps()
+		return len(steps) > 1 && steps[0].GetInverse() && !steps[len(steps)-1].GetInverse()
+	})
+	computes := isOverEvents || x.plan.GetResult().GetFunction() != graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED ||
 		slices.ContainsFunc(x.draft.GetClauses(), func(c *graphv1.QueryClause) bool {
 			return c.GetCondition() != nil || c.GetRank() != nil || c.GetExclude() != nil
 		})
