@@ -406,10 +406,12 @@ func (e *explorer) encode() error {
 // isType reports whether a name of the plan is only what a variable is.
 func (e *explorer) isType(name string) bool {
 	for _, c := range e.plan.GetClauses() {
-		if p := c.GetMatch(); p.GetEnd().GetEntity() == name && kgtext.DescribeRelation(p) != "type" {
-			return false
+		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
+			if p.GetEnd().GetEntity() == name && kgtext.DescribeRelation(p) != "type" {
+				return false
+			}
 		}
-		if c.GetExclude().GetEnd().GetEntity() == name || slices.Contains(c.GetValues().GetEntities(), name) {
+		if slices.Contains(c.GetValues().GetEntities(), name) {
 			return false
 		}
 	}
