@@ -8,8 +8,8 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-// asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle".
-var asksKin = regexp.MustCompile(`(?i)^who ` + ofNamed)
+// asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle", "which heroes are sons of A".
+var asksKin = regexp.MustCompile(`(?i)^(?:who ` + ofNamed + `|(?:which|what) \pL+s (?:are|were) (?:the )?(\pL+) of\b)`)
 
 // ofNamed is "is the founder of A" and "is A's founder"; one of its two groups is the noun.
 const ofNamed = `(?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`
@@ -19,8 +19,69 @@ const ofNamed = `(?:is|are|was|were) (?:the (\pL+) of\b|.*['’]s (\pL+)\W*$)`
 func LacksKin(question, relation string) bool {
 	isKin := func(r role) bool { return r.group == "kin" }
 	m := asksKin.FindStringSubmatch(question)
-	return m != nil && slices.ContainsFunc(findRoles(m[1]+m[2]), isKin) &&
+	return m != nil && slices.ContainsFunc(findRoles(m[1]+m[2]+m[3]), isKin) &&
 		!slices.ContainsFunc(findRoles(relation), isKin)
+}
+
+// kinSteps are the relatives over whom others are reached, and kinOpposites what somebody is to a relative.
+var (
+	kinSteps = map[string][]string{"grandparent": {"parent", "parent"}, "grandchild": {"child", "child"},
+		"uncle": {"parent", "sibling"}, "nephew": {"sibling", "child"}, "cousin": {"parent", "sibling", "child"}}
+	kinOpposites = map[string]string{"parent": "child", "child": "parent", "grandparent": "grandchild",
+		"grandchild": "grandparent", "uncle": "nephew", "nephew": "uncle"}
+)
+
+// KinRole returns which relative the object of a relation is to its subject if the relation says no more: sibling of
+// "has brother". Of a relation that is followed the other way it is the subject's role; empty if there is none.
+func KinRole(relation string, isInverse bool) string {
+	words, isOf := strings.CutSuffix(Fold(VerbaliseRelation(relation)), " of")
+	words = strings.TrimPrefix(strings.TrimPrefix(words, "has "), "is ")
+	for _, r := range roles[words] {
+		if opposite := kinOpposites[r.name]; r.group == "kin" && isInverse != isOf && opposite != "" {
+			return opposite
+		} else if r.group == "kin" {
+			return r.name
+		}
+	}
+	return ""
+}
+
+// EndsWithOf reports whether a phrase says whose relative its subject is: "daughter of".
+func EndsWithOf(phrase string) bool { return strings.HasSuffix(Fold(phrase), " of") }
+
+// KinSteps returns the relatives over whom one is reached, who is the last: a cousin over parent, sibling and child.
+func KinSteps(role string) []string {
+	if steps := kinSteps[role]; steps != nil {
+		return steps
+	}
+	return []string{role}
+}
+
+// isKinPath reports whether kin that follow each other are together a relative: who has the same parent is a sibling.
+func isKinPath(role string, said []role) bool {
+	var names []string
+	for _, r := range said {
+		if last := len(names) - 1; r.name == "child" && last >= 0 && names[last] == "parent" {
+			names[last] = "sibling"
+		} else {
+			names = append(names, r.name)
+		}
+	}
+	return slices.Equal(names, KinSteps(role))
+}
+
+// SexSaid returns the sex of the relatives that a relation or a phrase says: female of "daughter of"; empty if they may
+// be of either.
+func SexSaid(relation string) Sex {
+	said := FoldWords(VerbaliseRelation(relation))
+	for _, s := range sexes {
+		if isWoman, isMan := said.Mention(s[0]), said.Mention(s[1]); isWoman && !isMan {
+			return Female
+		} else if isMan && !isWoman {
+			return Male
+		}
+	}
+	return ""
 }
 
 // sexes are words for a relative who is a woman and for one who is a man.
@@ -61,7 +122,7 @@ func AskedSex(question string) Sex {
 		return ""
 	}
 	for _, s := range sexes {
-		switch noun := m[1] + m[2]; {
+		switch noun := m[1] + m[2] + m[3]; {
 		case SameNoun(noun, s[0]), s[0] == "wife" && strings.EqualFold(noun, "wives"):
 			return Female
 		case SameNoun(noun, s[1]):
@@ -80,10 +141,7 @@ func SexOf(kind string) Sex {
 }
 
 // SaysSex reports whether a relation leads to relatives of one sex alone: daughter, not child.
-func SaysSex(relation string) bool {
-	said := FoldWords(VerbaliseRelation(relation))
-	return slices.ContainsFunc(sexes, func(s [2]string) bool { return said.Mention(s[0]) != said.Mention(s[1]) })
-}
+func SaysSex(relation string) bool { return SexSaid(relation) != "" }
 
 // IsSex reports whether a relation says the sex of its subject.
 func IsSex(relation string) bool { return sexRelation.MatchString(SplitIdentifiers(relation)) }

@@ -174,6 +174,9 @@ func StepsKey(steps []*graphv1.RelationStep) string {
 			b.WriteByte('^')
 		}
 		b.WriteString(s.GetRelation())
+		for _, other := range s.GetAlternatives() {
+			b.WriteString("|" + other)
+		}
 	}
 	return b.String()
 }

@@ -109,9 +109,10 @@ func DescribePattern(p *graphv1.QueryPattern) string {
 func DescribeSteps(steps []*graphv1.RelationStep) string {
 	parts := make([]string, len(steps))
 	for i, s := range steps {
-		parts[i] = s.GetRelation() + " →"
+		names := strings.Join(append([]string{s.GetRelation()}, s.GetAlternatives()...), " or ")
+		parts[i] = names + " →"
 		if s.GetInverse() {
-			parts[i] = "← " + s.GetRelation()
+			parts[i] = "← " + names
 		}
 	}
 	return strings.Join(parts, " ")

@@ -22,12 +22,14 @@ const maxKin = 16
 // they are of the one asked for, or the question asks for neither. A retriever that fails says nothing.
 func (s *Service) keepSex(ctx context.Context, q *question.Question) (doubted string) {
 	asked, run := kgtext.AskedSex(q.Text()), q.Snapshot()
-	said := func(t *graphv1.Triple) bool { return kgtext.SaysSex(t.GetRelation()) }
+	saysOwn := func(a *orchestratorv1.Answer) bool { // not that of whose daughter she is
+		return slices.ContainsFunc(a.GetEvidence(), func(t *graphv1.Triple) bool {
+			return t.GetObject() == a.GetAnswer() && kgtext.SaysSex(t.GetRelation())
+		})
+	}
 	if asked == "" || len(q.OtherKGs()) > 0 || len(run.GetAnswers()) > maxKin ||
 		run.GetGrounding() != orchestratorv1.Grounding_GROUNDING_GROUNDED ||
-		slices.ContainsFunc(run.GetAnswers(), func(a *orchestratorv1.Answer) bool {
-			return slices.ContainsFunc(a.GetEvidence(), said)
-		}) {
+		slices.ContainsFunc(run.GetAnswers(), saysOwn) {
 		return ""
 	}
 	var kept []*orchestratorv1.Answer

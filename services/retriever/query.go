@@ -63,6 +63,12 @@ func relationCandidates(snap store.Snapshot, candidates []explore.Candidate) []*
 			Triples:  uint64(c.Triples), EndKind: termKinds[c.EndKind], Comparable: c.Comparable, Joins: c.Joins,
 			EndTypes: c.EndTypes, Words: c.Words, Implied: c.Implied, TypeMatch: c.TypeMatch,
 			Anchors: mapEntities(c.Anchors, snap.EntityName), Steps: relationSteps(snap, c.Steps)}
+		for at, others := range c.Alternatives {
+			for _, id := range others {
+				step := all[i].GetSteps()[at]
+				step.Alternatives = append(step.Alternatives, snap.RelationName(id))
+			}
+		}
 		for _, id := range c.Examples {
 			all[i].Examples = append(all[i].Examples, newTriple(snap, id))
 		}

@@ -30,6 +30,7 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction,
 		r.askThings, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth, r.nameManager,
 		r.turnNoun, r.askAgain, r.followOwner, r.readDescribed, r.readTenure, r.readDone, r.readDeed,
+		r.readKin,
 	} {
 		mend()
 		lines = r.record(lines)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/triplemesh/triplemesh/internal/kgtext"
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
@@ -50,6 +51,23 @@ func (r *repairer) followOwner() {
 		r.because("the question says the " + kind + " of " + names[0])
 		return
 	}
+}
+
+// kinOf is "who are the sons of A" and "who is A's uncle".
+var kinOf = regexp.MustCompile(`^(?:[Ww]ho|[Ww]hat) (?:is|are|was|were) (?:all )?(?:(?:the )?(\p{Ll}+) of (?:the )?(` +
+	properName + `)|(` + properName + `)['’]s? (\p{Ll}+))\W*$`)
+
+// readKin asks for the relatives of a name by the word of the question, whatever the draft makes of it: Son(creator="A").
+func (r *repairer) readKin() {
+	m := kinOf.FindStringSubmatch(r.question)
+	if m == nil || kgtext.KinRole(m[1]+m[4], false) == "" || strings.Contains(m[2]+m[3], " and ") {
+		return
+	}
+	b := newBuilder()
+	owner := b.variable("owner")
+	b.add(valuesClause(owner, []string{clean(m[2] + m[3])}))
+	b.plan.Result = &graphv1.QueryResult{Variable: b.attribute(owner, m[1]+m[4])}
+	r.replan(b, "the question asks for the "+m[1]+m[4]+" of "+m[2]+m[3])
 }
 
 // described are questions for something of a thing that they describe by a name: "where is the maker of A based", "who

@@ -233,7 +233,11 @@ func (p *pattern) path(facts bool, names map[string]string) string {
 		case s.GetInverse():
 			left, right = "<-[", "]-"
 		}
-		b.WriteString(left + rel + ":" + quoteName(s.GetRelation()) + right)
+		b.WriteString(left + rel + ":" + quoteName(s.GetRelation()))
+		for _, other := range s.GetAlternatives() {
+			b.WriteString("|" + quoteName(other))
+		}
+		b.WriteString(right)
 		if i < len(p.GetSteps())-1 {
 			b.WriteString("()")
 		}

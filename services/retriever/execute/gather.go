@@ -233,8 +233,8 @@ func (p *part) narrow(variable string, ids *set) {
 
 // step is one hop of a pattern by its number.
 type step struct {
-	relation store.RelationID
-	dirs     []store.Direction
+	relations []store.RelationID
+	dirs      []store.Direction
 }
 
 // readPattern reads the triples of a pattern.
@@ -249,11 +249,14 @@ func (p *part) readPattern(pattern *pattern) error {
 	}
 	steps := make([]step, len(pattern.GetSteps()))
 	for i, s := range pattern.GetSteps() {
-		relation, err := p.relation(s.GetRelation())
-		if err != nil {
-			return err
+		steps[i].dirs = []store.Direction{store.Out}
+		for _, name := range append([]string{s.GetRelation()}, s.GetAlternatives()...) {
+			relation, err := p.relation(name)
+			if err != nil {
+				return err
+			}
+			steps[i].relations = append(steps[i].relations, relation)
 		}
-		steps[i] = step{relation, []store.Direction{store.Out}}
 		switch {
 		case pattern.undirected:
 			steps[i].dirs = append(steps[i].dirs, store.In)
@@ -315,7 +318,7 @@ func (p *part) scan(s step) (*set, error) {
 	chunk := make([]store.EntityID, 0, readChunk)
 	flush := func() error {
 		for _, dir := range s.dirs {
-			lists, err := p.snap.Edges(p.ctx, chunk, dir, []store.RelationID{s.relation})
+			lists, err := p.snap.Edges(p.ctx, chunk, dir, s.relations)
 			if err != nil {
 				return err
 			}
@@ -382,7 +385,7 @@ func (p *part) followStep(from, wanted *set, s step) ([]link, error) {
 	var links []link
 	for chunk := range slices.Chunk(from.list, readChunk) {
 		for _, dir := range s.dirs {
-			lists, err := p.snap.Edges(p.ctx, chunk, dir, []store.RelationID{s.relation})
+			lists, err := p.snap.Edges(p.ctx, chunk, dir, s.relations)
 			if err != nil {
 				return nil, err
 			}
@@ -395,7 +398,7 @@ func (p *part) followStep(from, wanted *set, s step) ([]link, error) {
 						p.reach(fmt.Sprintf("%d triples were read", p.limits.Triples))
 						break
 					}
-					p.add(chunk[i], s.relation, dir, e)
+					p.add(chunk[i], dir, e)
 					links = append(links, link{chunk[i], e.Entity})
 				}
 			}
@@ -407,12 +410,12 @@ func (p *part) followStep(from, wanted *set, s step) ([]link, error) {
 	return links, nil
 }
 
-func (p *part) add(from store.EntityID, relation store.RelationID, dir store.Direction, e store.Edge) {
+func (p *part) add(from store.EntityID, dir store.Direction, e store.Edge) {
 	if _, ok := p.seen[e.Triple]; ok {
 		return
 	}
 	p.seen[e.Triple] = struct{}{}
-	t := store.Triple{Subject: from, Relation: relation, Object: e.Entity}
+	t := store.Triple{Subject: from, Relation: e.Relation, Object: e.Entity}
 	if dir == store.In {
 		t.Subject, t.Object = t.Object, t.Subject
 	}

@@ -42,6 +42,9 @@ type Snapshot interface {
 // Candidate is a relation that a pattern may mean.
 type Candidate struct {
 	Steps []walk.Step
+	// Alternatives are the further relations of each step that will do as well, nil if there are none: mother beside
+	// father.
+	Alternatives [][]store.RelationID
 	// Phrase and Question are the cosines to the words of the pattern and to the question without names.
 	Phrase, Question float32
 	// Coverage is the share of the known entities that have it, Triples the number of its triples.

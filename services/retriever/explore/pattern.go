@@ -182,7 +182,11 @@ func (e *explorer) rankCandidates(o open, candidates []Candidate) ([]Candidate, 
 			return nil, err
 		}
 	}
-	candidates = append(candidates, through...)
+	kin, err := e.throughKin(o, candidates)
+	if err != nil {
+		return nil, err
+	}
+	candidates = slices.Concat(candidates, through, kin)
 	if joins := func(c Candidate) bool { return c.Joins && c.Words == 1 }; slices.ContainsFunc(candidates, joins) {
 		candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { // who observed a star is no observation
 			return len(o.start) > 0 && len(o.end) > 0 && !c.Joins && e.areEvents(c)
@@ -405,6 +409,13 @@ func (e *explorer) isPredicate(o open) bool {
 // bindDomains sets what a new variable can be.
 func (e *explorer) bindDomains(o open, best Candidate) error {
 	switch sv, ev := o.pattern.GetStart().GetVariable(), o.pattern.GetEnd().GetVariable(); {
+	case best.Alternatives != nil:
+		if v := cmp.Or(sv, ev); len(o.start)+len(o.end) == 0 || len(o.start) > 0 != (len(o.end) > 0) {
+			if len(o.start) > 0 {
+				v = ev
+			}
+			e.domains[v] = best.ends
+		}
 	case o.start != nil && o.end == nil && ev != "":
 		ids, err := e.follow(o.start, best.Steps)
 		e.domains[ev] = ids

@@ -79,7 +79,7 @@ func (x *alignment) checkWho() {
 func (x *alignment) isOtherRole(words, relation string) bool {
 	last := kgtext.LastWord(relation)
 	return kgtext.AsksWho(x.question) && kgtext.IsRole(words) && kgtext.IsRole(last) &&
-		!kgtext.SharesWord(relation, x.question)
+		kgtext.KinRole(words, false) == "" && !kgtext.SharesWord(relation, x.question)
 }
 
 // checkTopic doubts a plan for who by one fact, if what that says of them is another role than the question asks for:

@@ -1253,7 +1253,10 @@ type RelationStep struct {
 	// Name of the relation.
 	Relation string `protobuf:"bytes,1,opt,name=relation,proto3" json:"relation,omitempty"`
 	// True where the hop goes from object to subject.
-	Inverse       bool `protobuf:"varint,2,opt,name=inverse,proto3" json:"inverse,omitempty"`
+	Inverse bool `protobuf:"varint,2,opt,name=inverse,proto3" json:"inverse,omitempty"`
+	// Further relations that will do as well, in the same direction, such as
+	// mother beside father. In query plans alone.
+	Alternatives  []string `protobuf:"bytes,3,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1300,6 +1303,13 @@ func (x *RelationStep) GetInverse() bool {
 		return x.Inverse
 	}
 	return false
+}
+
+func (x *RelationStep) GetAlternatives() []string {
+	if x != nil {
+		return x.Alternatives
+	}
+	return nil
 }
 
 // RelationPath is a plan r1 → r2 → … (Ger §3.2): which relations to follow
@@ -1966,10 +1976,11 @@ const file_triplemesh_graph_v1_graph_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.triplemesh.graph.v1.EditKindR\x04kind\x123\n" +
 	"\x06before\x18\x02 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x06before\x121\n" +
 	"\x05after\x18\x03 \x01(\v2\x1b.triplemesh.graph.v1.TripleR\x05after\x12=\n" +
-	"\bevidence\x18\x04 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\"Q\n" +
+	"\bevidence\x18\x04 \x03(\v2!.triplemesh.graph.v1.ScoredTripleR\bevidence\"\x89\x01\n" +
 	"\fRelationStep\x12'\n" +
 	"\brelation\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01(\x80\x80\x04R\brelation\x12\x18\n" +
-	"\ainverse\x18\x02 \x01(\bR\ainverse\"\xb3\x03\n" +
+	"\ainverse\x18\x02 \x01(\bR\ainverse\x126\n" +
+	"\falternatives\x18\x03 \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10\b\"\br\x06\x10\x01(\x80\x80\x04R\falternatives\"\xb3\x03\n" +
 	"\fRelationPath\x12C\n" +
 	"\x05steps\x18\x01 \x03(\v2!.triplemesh.graph.v1.RelationStepB\n" +
 	"\xbaH\a\x92\x01\x04\b\x01\x10\bR\x05steps\x12\"\n" +

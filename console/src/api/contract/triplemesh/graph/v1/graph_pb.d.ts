@@ -954,6 +954,14 @@ export declare type RelationStep = Message<"triplemesh.graph.v1.RelationStep"> &
    * @generated from field: bool inverse = 2;
    */
   inverse: boolean;
+
+  /**
+   * Further relations that will do as well, in the same direction, such as
+   * mother beside father. In query plans alone.
+   *
+   * @generated from field: repeated string alternatives = 3;
+   */
+  alternatives: string[];
 };
 
 /**
@@ -975,6 +983,14 @@ export declare type RelationStepJson = {
    * @generated from field: bool inverse = 2;
    */
   inverse?: boolean;
+
+  /**
+   * Further relations that will do as well, in the same direction, such as
+   * mother beside father. In query plans alone.
+   *
+   * @generated from field: repeated string alternatives = 3;
+   */
+  alternatives?: string[];
 };
 
 /**
