@@ -12,6 +12,7 @@ func TestTheSexThatARelativeIsAskedToBeOf(t *testing.T) {
 		"Who are the daughters of Anna Lind?": kgtext.Female,
 		"Who is Anna Lind's brother?":         kgtext.Male,
 		"who were the wives of Per Holm":      kgtext.Female,
+		"Which actors are sons of Anna Lind?": kgtext.Male,
 		"Who are the children of Anna Lind?":  "",
 		"Who wrote the Mother of All Rivers?": "",
 		"Where was the son of Anna Lind born": "", // asks for a place
@@ -47,6 +48,22 @@ func TestTheSexOfPeopleOfAKind(t *testing.T) {
 	for kind, want := range map[string]kgtext.Sex{"woman": kgtext.Female, "Boy": kgtext.Male, "m": "", "person": ""} {
 		if got := kgtext.SexOf(kind); got != want {
 			t.Errorf("SexOf(%q) = %q, want %q", kind, got, want)
+		}
+	}
+}
+
+func TestRelativesThatRelationsSay(t *testing.T) {
+	for _, c := range []struct {
+		relation  string
+		isInverse bool
+		want      string
+	}{
+		{"father", false, "parent"}, {"hasFather", true, "child"}, {"father of", false, "child"},
+		{"people.person.sibling", true, "sibling"}, {"grandmother of", true, "grandparent"}, {"aunt", true, "nephew"},
+		{"number of children", false, ""}, {"mother tongue", false, ""}, {"", false, ""},
+	} {
+		if got := kgtext.KinRole(c.relation, c.isInverse); got != c.want {
+			t.Errorf("%q, inverse %v: %q, want %q", c.relation, c.isInverse, got, c.want)
 		}
 	}
 }

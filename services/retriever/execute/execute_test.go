@@ -114,6 +114,15 @@ func TestPlans(t *testing.T) {
 		reason            string
 	}{
 		{"a list", plan(list, "film", byVell), "", "", []string{"Lost Reel", "Low Tide", "The Grey Door"}, 0, 0, ""},
+		{"by any of several relations", plan(list, "film", &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{
+			Match: &graphv1.QueryPattern{Start: v("film"), End: e("Mara Vell"), Steps: []*graphv1.RelationStep{
+				{Relation: "directed by", Alternatives: []string{"written by"}}}}}}), "", "",
+			[]string{"Lost Reel", "Low Tide", "Orla", "The Grey Door"}, 0, 0, ""},
+		{"over any of several relations of several", plan(list, "film", &graphv1.QueryClause{Clause: &graphv1.QueryClause_Match{
+			Match: &graphv1.QueryPattern{Start: e("Per Holm"), End: v("film"), Steps: []*graphv1.RelationStep{
+				{Relation: "directed by", Inverse: true, Alternatives: []string{"cast"}},
+				{Relation: "directed by", Alternatives: []string{"written by"}}}}}}), "", "",
+			[]string{"Mara Vell"}, 0, 0, ""},
 		{"a count", plan(count, "film", byVell), "3", "", []string{"Lost Reel", "Low Tide", "The Grey Door"}, 0, 0, ""},
 		{"a count of nothing is zero", plan(count, "film", byVell, match(v("film"), "cast", e("Mara Vell"))), "0", "",
 			nil,

@@ -152,8 +152,13 @@ func TestEventsOfTwoKindsAreToldApart(t *testing.T) {
 
 // stepsOf returns the relations of a candidate, inverse ones marked.
 func stepsOf(g *storetest.Graph, c explore.Candidate) (names []string) {
-	for _, s := range c.Steps {
+	for i, s := range c.Steps {
 		name := g.RelationName(s.Relation)
+		if c.Alternatives != nil {
+			for _, other := range c.Alternatives[i] {
+				name += "|" + g.RelationName(other)
+			}
+		}
 		if s.Inverse {
 			name = "^" + name
 		}
