@@ -495,6 +495,8 @@ func TestRepair(t *testing.T) {
 			"?thing is Mara Vell; ?thing stay in → Orla Lodge; ?thing duration → ?duration; ?duration"},
 		{"one thing to which something was never done", "Which peak has never been climbed?", `Peak()`,
 			"?peak type → peak; not ?peak type → climbed; ?peak"},
+		{"a kind that is written as a name", "Which young Orlans have war as their domain?", `Athlete(domain="war").get("name")`,
+			"?athlete type → Orlan; ?athlete domain → war; ?athlete"},
 		{"relatives of a name", "Who are the sons of Mara Vell?", `Son(creator="Mara Vell").get("sons")`,
 			"?owner is Mara Vell; ?owner sons → ?sons; ?sons"},
 		{"a relative of a name before it", "Who is Mara Vell's uncle?", `Uncle("Mara Vell")`,

@@ -21,16 +21,16 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 	lines := kgtext.DescribePlan(plan)
 	for _, mend := range []func(){
 		r.readCounts, r.readClaim, r.readState, r.readSame, r.readMean, r.compareTwo, r.countOfNamed, r.countKind,
-		r.nameKinds, r.spellNames, r.nameNumbers, r.splitKeyword, r.splitFlags, r.describeNamed, r.attributeOf,
-		r.splitNames, r.placeNamed, r.placeKinds, r.readNumber, r.placeResult, r.mergeKinds, r.askKind, r.askPlaceKind,
-		r.addState, r.readList, r.readMost, r.readMostOfKind, r.countRanked, r.rankByValue, r.joinQualified,
-		r.skipInvented, r.takeVerb, r.nameEvent, r.turnVerb, r.dropInvented, r.dropComparatives, r.addModifiers,
-		r.placeAll, r.nameWholes, r.compareNamed, r.readNumbersAsConditions, r.compareWithNamed, r.addPeriods,
-		r.excludeNegated, r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked, r.turnRank, r.turnTime, r.countPartners,
-		r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted, r.addRank, r.askOfSeveral, r.setFunction,
-		r.askThings, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen, r.groupEach, r.joinBoth, r.nameManager,
-		r.turnNoun, r.askAgain, r.followOwner, r.readDescribed, r.readTenure, r.readDone, r.readDeed,
-		r.readKin,
+		r.nameKinds, r.readProperKind, r.spellNames, r.nameNumbers, r.splitKeyword, r.splitFlags, r.describeNamed,
+		r.attributeOf, r.splitNames, r.placeNamed, r.placeKinds, r.readNumber, r.placeResult, r.mergeKinds, r.askKind,
+		r.askPlaceKind, r.addState, r.readList, r.readMost, r.readMostOfKind, r.countRanked, r.rankByValue,
+		r.joinQualified, r.skipInvented, r.takeVerb, r.nameEvent, r.turnVerb, r.dropInvented, r.dropComparatives,
+		r.addModifiers, r.placeAll, r.nameWholes, r.compareNamed, r.readNumbersAsConditions, r.compareWithNamed,
+		r.addPeriods, r.excludeNegated, r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked,
+		r.turnRank, r.turnTime, r.countPartners, r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted,
+		r.addRank, r.askOfSeveral, r.setFunction, r.askThings, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen,
+		r.groupEach, r.joinBoth, r.nameManager, r.turnNoun, r.askAgain, r.followOwner, r.readDescribed, r.readTenure,
+		r.readDone, r.readDeed, r.readKin,
 	} {
 		mend()
 		lines = r.record(lines)

@@ -87,6 +87,21 @@ func (r *repairer) nameKinds() {
 	}
 }
 
+// properKind is "which female Olympians have", whose kind is written as a name.
+var properKind = regexp.MustCompile(`^(?i:which|what|how many) (?:\p{Ll}+ )?(\p{Lu}\p{Ll}+s) \p{Ll}+\b`)
+
+// readProperKind asks for the kind that the question writes as a name, where the draft has another one: athletes.
+func (r *repairer) readProperKind() {
+	m, root := properKind.FindStringSubmatch(r.question), r.root()
+	for _, c := range r.plan.GetClauses() {
+		if kind := typeOf(c); m != nil && kind != "" && c.GetMatch().GetStart().GetVariable() == root &&
+			!r.sharesWord(kind) {
+			c.GetMatch().End = entityTerm(kgtext.Singular(m[1]))
+			r.because("the question asks for " + m[1])
+		}
+	}
+}
+
 // readTie returns what the question says that things have to do with a name that the draft has as a kind: the
 // preposition before it, or the verb behind it of what it does; empty if neither is there.
 func (r *repairer) readTie(kind string) string {
