@@ -218,7 +218,12 @@ func (c *Checker) judgeSentences(ctx context.Context, q *question.Question, sent
 		own := found[:rest]
 		found = found[rest:]
 		a := readAsked(s.Text)
-		compares := a != nil && a.isBound && strings.Contains(a.question, " than ") // no triple says so
+		saysMore := func(f *Finding) bool {
+			return f.isDecided() && !kgtext.IsType(f.Extracted.GetTriple().GetRelation())
+		}
+		// No triple says so, nor does one that the oldest supplier is a supplier.
+		compares := a != nil && (a.isBound && strings.Contains(a.question, " than ") ||
+			a.best != "" && !slices.ContainsFunc(own, saysMore))
 		if err == nil && (compares || describesName.MatchString(s.Text) ||
 			!slices.ContainsFunc(own, (*Finding).isDecided)) {
 			var whole *Finding
