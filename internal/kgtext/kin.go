@@ -8,7 +8,8 @@ import (
 	graphv1 "github.com/triplemesh/triplemesh/proto/triplemesh/graph/v1"
 )
 
-// asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle", "which heroes are sons of A".
+// asksKin is a question for a relative: "who was the grandfather of A", "who is A's uncle", "which heroes are sons of
+// A".
 var asksKin = regexp.MustCompile(`(?i)^(?:who ` + ofNamed + `|(?:which|what) \pL+s (?:are|were) (?:the )?(\pL+) of\b)`)
 
 // ofNamed is "is the founder of A" and "is A's founder"; one of its two groups is the noun.
@@ -139,9 +140,6 @@ func SexOf(kind string) Sex {
 	}
 	return sexValues[Fold(kind)]
 }
-
-// SaysSex reports whether a relation leads to relatives of one sex alone: daughter, not child.
-func SaysSex(relation string) bool { return SexSaid(relation) != "" }
 
 // IsSex reports whether a relation says the sex of its subject.
 func IsSex(relation string) bool { return sexRelation.MatchString(SplitIdentifiers(relation)) }

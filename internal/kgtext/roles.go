@@ -145,7 +145,8 @@ var composites = map[string][]string{"grandparent": {"parent"}, "grandchild": {"
 // isComposed reports whether roles that several facts say are together one that is asked for.
 func isComposed(asked, said []role) bool {
 	return len(said) > 1 && slices.ContainsFunc(asked, func(r role) bool {
-		return isKinPath(r.name, said) || !slices.ContainsFunc(said, func(s role) bool { return !slices.Contains(composites[r.name], s.name) })
+		isOther := func(s role) bool { return !slices.Contains(composites[r.name], s.name) }
+		return isKinPath(r.name, said) || !slices.ContainsFunc(said, isOther)
 	})
 }
 

@@ -24,10 +24,10 @@ func TestTheSexThatARelativeIsAskedToBeOf(t *testing.T) {
 }
 
 func TestTheSexThatRelationsAndTriplesSay(t *testing.T) {
-	for relation, want := range map[string]bool{"daughter": true, "hasSon": true, "people.person.children": false,
-		"mother or father": false} {
-		if got := kgtext.SaysSex(relation); got != want {
-			t.Errorf("%s says the sex: %v", relation, got)
+	for relation, want := range map[string]kgtext.Sex{"daughter": kgtext.Female, "hasSon": kgtext.Male,
+		"people.person.children": "", "mother or father": ""} {
+		if got := kgtext.SexSaid(relation); got != want {
+			t.Errorf("%s says %q", relation, got)
 		}
 	}
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ func (s *Service) keepSex(ctx context.Context, q *question.Question) (doubted st
 	asked, run := kgtext.AskedSex(q.Text()), q.Snapshot()
 	saysOwn := func(a *orchestratorv1.Answer) bool { // not that of whose daughter she is
 		return slices.ContainsFunc(a.GetEvidence(), func(t *graphv1.Triple) bool {
-			return t.GetObject() == a.GetAnswer() && kgtext.SaysSex(t.GetRelation())
+			return t.GetObject() == a.GetAnswer() && kgtext.SexSaid(t.GetRelation()) != ""
 		})
 	}
 	if asked == "" || len(q.OtherKGs()) > 0 || len(run.GetAnswers()) > maxKin ||

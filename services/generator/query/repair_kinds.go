@@ -252,8 +252,9 @@ func (r *repairer) askKind() {
 		return
 	}
 	asksKind := len(kinds) > 0 && (kgtext.SameNoun(kinds[0], kindOf(root)) ||
-		kgtext.SameNoun(kinds[1], r.modifierOf(kindOf(root))+" "+kindOf(root))) && (addsUnasked || strings.Contains(phrase, " ") ||
-		!kgtext.SameNoun(kinds[0]+" "+phrase, kinds[1])) // not of "which club colours"
+		kgtext.SameNoun(kinds[1], r.modifierOf(kindOf(root))+" "+kindOf(root))) &&
+		// not of "which club colours"
+		(addsUnasked || strings.Contains(phrase, " ") || !kgtext.SameNoun(kinds[0]+" "+phrase, kinds[1]))
 	if m := namedKind.FindStringSubmatch(r.question); m != nil && kgtext.SameNoun(m[2], kindOf(root)) {
 		asksKind = asksKind || slices.Contains(kgtext.ThingNames(r.plan), m[1])
 	}

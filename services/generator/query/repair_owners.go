@@ -57,7 +57,8 @@ func (r *repairer) followOwner() {
 var kinOf = regexp.MustCompile(`^(?:[Ww]ho|[Ww]hat) (?:is|are|was|were) (?:all )?(?:(?:the )?(\p{Ll}+) of (?:the )?(` +
 	properName + `)|(` + properName + `)['’]s? (\p{Ll}+))\W*$`)
 
-// readKin asks for the relatives of a name by the word of the question, whatever the draft makes of it: Son(creator="A").
+// readKin asks for the relatives of a name by the word of the question, whatever the draft makes of it:
+// Son(creator="A").
 func (r *repairer) readKin() {
 	m := kinOf.FindStringSubmatch(r.question)
 	if m == nil || kgtext.KinRole(m[1]+m[4], false) == "" || strings.Contains(m[2]+m[3], " and ") {
