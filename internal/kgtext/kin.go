@@ -74,11 +74,26 @@ func isKinPath(role string, said []role) bool {
 // SexSaid returns the sex of the relatives that a relation or a phrase says: female of "daughter of"; empty if they may
 // be of either.
 func SexSaid(relation string) Sex {
-	said := FoldWords(VerbaliseRelation(relation))
+	said := map[Sex]bool{}
+	for word := range strings.FieldsSeq(Fold(VerbaliseRelation(relation))) {
+		said[sexOfWord(word)] = true
+	}
+	switch {
+	case said[Female] && !said[Male]:
+		return Female
+	case said[Male] && !said[Female]:
+		return Male
+	}
+	return ""
+}
+
+// sexOfWord returns the sex of the relatives that a word is for; empty if they may be of either, or it is for none.
+func sexOfWord(word string) Sex {
 	for _, s := range sexes {
-		if isWoman, isMan := said.Mention(s[0]), said.Mention(s[1]); isWoman && !isMan {
+		switch {
+		case SameNoun(word, s[0]), s[0] == "wife" && strings.EqualFold(word, "wives"):
 			return Female
-		} else if isMan && !isWoman {
+		case SameNoun(word, s[1]):
 			return Male
 		}
 	}
@@ -122,15 +137,7 @@ func AskedSex(question string) Sex {
 	if m == nil {
 		return ""
 	}
-	for _, s := range sexes {
-		switch noun := m[1] + m[2] + m[3]; {
-		case SameNoun(noun, s[0]), s[0] == "wife" && strings.EqualFold(noun, "wives"):
-			return Female
-		case SameNoun(noun, s[1]):
-			return Male
-		}
-	}
-	return ""
+	return sexOfWord(m[1] + m[2] + m[3])
 }
 
 // SexOf returns the sex of people of a kind such as woman or boy; empty for other kinds.

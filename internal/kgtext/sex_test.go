@@ -25,7 +25,7 @@ func TestTheSexThatARelativeIsAskedToBeOf(t *testing.T) {
 
 func TestTheSexThatRelationsAndTriplesSay(t *testing.T) {
 	for relation, want := range map[string]kgtext.Sex{"daughter": kgtext.Female, "hasSon": kgtext.Male,
-		"people.person.children": "", "mother or father": ""} {
+		"people.person.children": "", "mother or father": "", "daughters of": kgtext.Female} {
 		if got := kgtext.SexSaid(relation); got != want {
 			t.Errorf("%s says %q", relation, got)
 		}

@@ -37,6 +37,11 @@ func (b *builder) choose(v string, args []argument) {
 		case ranksOwnKind(a.value, v, relation), countsItself(a.value):
 			last := a.value.calls[len(a.value.calls)-1]
 			b.rank(v, strings.ToLower(last.args[0].value.text), isMost(strings.ToLower(last.name)))
+		case isOwnKind(a.value, v, relation) && !a.negated: // Titan(titan=Titan().where("punished by", "A"))
+			b.choose(v, a.value.calls[0].args)
+			for _, c := range a.value.calls[1:] {
+				b.method(v, c)
+			}
 		case !a.value.isLiteral() && a.negated:
 			b.excludeChain(v, relation, a.value)
 		case !a.value.isLiteral():
@@ -115,6 +120,12 @@ func ranksOwnKind(c *chain, v, relation string) bool {
 		return ok && isOwn && kgtext.SharedWords(by, relation) == 1 && kgtext.SharedWords(relation, by) == 1
 	}
 	return false
+}
+
+// isOwnKind reports whether a chain says more of a variable in the place of its own kind.
+func isOwnKind(c *chain, v, relation string) bool {
+	return len(c.calls) > 0 && isKind(relation, kindOf(v)) &&
+		isKind(strings.ToLower(splitWords(c.calls[0].name)), kindOf(v))
 }
 
 // countsItself reports whether a chain counts its own kind, as Town().most("number of towns") does: it is

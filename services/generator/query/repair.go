@@ -29,8 +29,8 @@ func Repair(question string, plan *graphv1.QueryPlan) []*graphv1.PlanEdit {
 		r.addPeriods, r.excludeNegated, r.dropContradicted, r.excludeCompared, r.rankAndGet, r.dropUnasked,
 		r.turnRank, r.turnTime, r.countPartners, r.countMost, r.kindOfCounted, r.countOwn, r.uniteAll, r.reuseCounted,
 		r.addRank, r.askOfSeveral, r.setFunction, r.askThings, r.countTimes, r.askOfNamed, r.askOfBest, r.askWhen,
-		r.groupEach, r.joinBoth, r.nameManager, r.turnNoun, r.askAgain, r.followOwner, r.readDescribed, r.readTenure,
-		r.readDone, r.readDeed, r.readKin,
+		r.groupEach, r.joinBoth, r.nameManager, r.askAgain, r.followOwner, r.readDescribed, r.readTenure,
+		r.readDone, r.readDeed, r.readRole,
 	} {
 		mend()
 		lines = r.record(lines)

@@ -53,15 +53,15 @@ func (r *repairer) followOwner() {
 	}
 }
 
-// kinOf is "who are the sons of A" and "who is A's uncle".
-var kinOf = regexp.MustCompile(`^(?:[Ww]ho|[Ww]hat) (?:is|are|was|were) (?:all )?(?:(?:the )?(\p{Ll}+) of (?:the )?(` +
+// roleOf is "who are the sons of A" and "who is A's uncle".
+var roleOf = regexp.MustCompile(`^[Ww]ho (?:is|are|was|were) (?:all )?(?:(?:the )?(\p{Ll}+) of (?:the )?(` +
 	properName + `)|(` + properName + `)['’]s? (\p{Ll}+))\W*$`)
 
-// readKin asks for the relatives of a name by the word of the question, whatever the draft makes of it:
-// Son(creator="A").
-func (r *repairer) readKin() {
-	m := kinOf.FindStringSubmatch(r.question)
-	if m == nil || kgtext.KinRole(m[1]+m[4], false) == "" || strings.Contains(m[2]+m[3], " and ") {
+// readRole asks for who has a role for a name, or for its relatives, by the word of the question, whatever the draft
+// makes of it: Son(creator="A").
+func (r *repairer) readRole() {
+	m := roleOf.FindStringSubmatch(r.question)
+	if m == nil || strings.Contains(m[2]+m[3], " and ") {
 		return
 	}
 	b := newBuilder()

@@ -129,32 +129,6 @@ func (r *repairer) readDeed() {
 	r.replan(b, "the question asks for the "+asked+" of what "+part("doer")+" did")
 }
 
-// nounOfName is "who is the mentor of A".
-var nounOfName = regexp.MustCompile(`(?i)^(?:who|what) (?:is|are|was|were) the (\p{Ll}+) of (?-i:\p{Lu})`)
-
-// turnNoun asks for the mentor of A, where the draft has A as the mentor of what is asked for.
-func (r *repairer) turnNoun() {
-	m := nounOfName.FindStringSubmatch(r.question)
-	if m == nil {
-		return
-	}
-	for i, c := range r.plan.GetClauses() {
-		p, v, name := c.GetMatch(), c.GetMatch().GetEnd().GetVariable(), c.GetMatch().GetEnd().GetEntity()
-		if kgtext.DescribeRelation(p) != strings.ToLower(m[1]) || len(p.GetSteps()) != 1 ||
-			p.GetStart().GetVariable() != r.plan.GetResult().GetVariable() ||
-			name == "" && !kgtext.IsListed(r.plan, v) {
-			continue
-		}
-		if name != "" {
-			v = r.newVariable("thing")
-			r.plan.Clauses = slices.Insert(r.plan.GetClauses(), i, valuesClause(v, []string{name}))
-		}
-		p.Start, p.End = variableTerm(v), p.GetStart()
-		r.because("the question asks for the " + m[1])
-		return
-	}
-}
-
 // reportsTo and reports are "who reports to A" and the relation that is drafted of it.
 var (
 	reportsTo = regexp.MustCompile(`(?i)\breport(?:s|ing|ed)? to\b`)

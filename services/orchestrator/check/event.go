@@ -115,7 +115,7 @@ func (c *Checker) judgeEvent(ctx context.Context, q *question.Question, drafted,
 		return err
 	}
 	if table.GetValue() == "yes" {
-		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_SUPPORTED, "an event of the knowledge graph says it"
+		j.Verdict, j.Reason = verifierv1.Verdict_VERDICT_SUPPORTED, "facts that belong together say it"
 		addEvidence(j, table.GetRows()...)
 		return nil
 	}

@@ -102,7 +102,7 @@ func (e *explorer) link(topics []store.EntityID) error {
 				e.ofName[name], term.OfKind = []store.EntityID{term.Links[0].Entity}, true
 			}
 		}
-		if fuzzyOnly && e.isType(name) && kgtext.IsParticiple(name) {
+		if fuzzyOnly && kgtext.IsParticiple(name) && (e.isType(name) || e.isExcludedType(name)) {
 			term.Links = nil // what was climbed is no climber
 		}
 		if fuzzyOnly && e.isType(name) {
@@ -406,16 +406,21 @@ func (e *explorer) encode() error {
 // isType reports whether a name of the plan is only what a variable is.
 func (e *explorer) isType(name string) bool {
 	for _, c := range e.plan.GetClauses() {
-		for _, p := range []*graphv1.QueryPattern{c.GetMatch(), c.GetExclude()} {
-			if p.GetEnd().GetEntity() == name && kgtext.DescribeRelation(p) != "type" {
-				return false
-			}
+		if p := c.GetMatch(); p.GetEnd().GetEntity() == name && kgtext.DescribeRelation(p) != "type" {
+			return false
 		}
-		if slices.Contains(c.GetValues().GetEntities(), name) {
+		if c.GetExclude().GetEnd().GetEntity() == name || slices.Contains(c.GetValues().GetEntities(), name) {
 			return false
 		}
 	}
 	return true
+}
+
+// isExcludedType reports whether a name of the plan is what a variable is not.
+func (e *explorer) isExcludedType(name string) bool {
+	return slices.ContainsFunc(e.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		return c.GetExclude().GetEnd().GetEntity() == name && kgtext.DescribeRelation(c.GetExclude()) == "type"
+	})
 }
 
 // cosine is that of a relation to a phrase; "" is the question.

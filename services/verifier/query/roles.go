@@ -326,11 +326,24 @@ func (x *alignment) checkAlike() {
 	check(x.plan.GetResult().GetVariable(), x.plan.GetResult().GetOtherVariable())
 }
 
-// checkKin doubts a plan for a relative of which no relation says one.
+// checkKin doubts a plan for a relative of which no relation says one, or not that it is a daughter: of how many there
+// are, all children would count.
 func (x *alignment) checkKin() {
 	mayBeKin := func(c *graphv1.RelationCandidate) bool { return !kgtext.LacksKin(x.question, relationOf(c)) }
 	if len(x.chosen) > 0 && !slices.ContainsFunc(slices.Collect(maps.Values(x.chosen)), mayBeKin) {
 		x.doubt("the question asks for a relative, and no relation of the plan says one")
+	}
+	if kgtext.AskedSex(x.question) != "" {
+		return // of a list the answers are told apart
+	}
+	for i, best := range x.chosen {
+		phrase, last := kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch()), best.GetSteps()[len(best.GetSteps())-1]
+		sex := kgtext.SexSaid(phrase)
+		isSaid := !last.GetInverse() && kgtext.SexSaid(last.GetRelation()) == sex ||
+			best.GetSteps()[0].GetInverse() && kgtext.SexSaid(best.GetSteps()[0].GetRelation()) == sex
+		if kgtext.KinRole(phrase, false) != "" && sex != "" && !isSaid {
+			x.doubt(fmt.Sprintf("the question asks for those who are %s, and the plan does not say who is", sex))
+		}
 	}
 }
 
