@@ -502,6 +502,12 @@ func TestRepair(t *testing.T) {
 			"?athlete type → Orlan; ?athlete domain → war; ?athlete"},
 		{"more of a kind in its own place", "Which gods have no temple in Orla?", `God(god=God().not_(temple="Orla"))`,
 			"?god type → god; not ?god temple → Orla; ?god"},
+		{"a number in place of a name that is compared with", "Which rivers are longer than the Tessen?",
+			`River(length__gt=300)`, "?river type → river; ?river length → ?length; ?other is Tessen; " +
+				"?other length → ?length_other; ?length > ?length_other; ?river"},
+		{"… by how many it has", "Which towns have more inhabitants than Orla?", `Town(inhabitants__gt=300).get("name")`,
+			"?town type → town; ?town inhabitants → ?inhabitants; ?other is Orla; " +
+				"?other inhabitants → ?inhabitants_other; ?inhabitants > ?inhabitants_other; ?town"},
 		{"relatives of a name", "Who are the sons of Mara Vell?", `Son(creator="Mara Vell").get("sons")`,
 			"?owner is Mara Vell; ?owner sons → ?sons; ?sons"},
 		{"a relative of a name before it", "Who is Mara Vell's uncle?", `Uncle("Mara Vell")`,

@@ -156,7 +156,7 @@ func (r *repairer) dropInvented() {
 // that it invented instead: which engineer earns more of Engineer(salary="> 50000"). It is nil for other conditions.
 func (r *repairer) rankForBound(c *graphv1.QueryCondition) *graphv1.QueryClause {
 	if !isBound(c.GetOperator()) || !isNumber(c.GetValue()) || saysNumber.MatchString(r.question) ||
-		!anySuperlative.MatchString(thanForm.ReplaceAllString(r.question, "")) {
+		thanName.MatchString(r.question) || !anySuperlative.MatchString(thanForm.ReplaceAllString(r.question, "")) {
 		return nil
 	}
 	return rankClause(&graphv1.QueryRank{Variable: c.GetVariable(), Descending: c.GetOperator() == greater ||

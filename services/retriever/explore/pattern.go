@@ -409,13 +409,11 @@ func (e *explorer) isPredicate(o open) bool {
 // bindDomains sets what a new variable can be.
 func (e *explorer) bindDomains(o open, best Candidate) error {
 	switch sv, ev := o.pattern.GetStart().GetVariable(), o.pattern.GetEnd().GetVariable(); {
+	case best.Alternatives != nil && o.start != nil && o.end == nil && ev != "":
+		e.domains[ev] = best.ends
+	case best.Alternatives != nil && o.start == nil && sv != "":
+		e.domains[sv] = best.ends
 	case best.Alternatives != nil:
-		if v := cmp.Or(sv, ev); len(o.start)+len(o.end) == 0 || len(o.start) > 0 != (len(o.end) > 0) {
-			if len(o.start) > 0 {
-				v = ev
-			}
-			e.domains[v] = best.ends
-		}
 	case o.start != nil && o.end == nil && ev != "":
 		ids, err := e.follow(o.start, best.Steps)
 		e.domains[ev] = ids
