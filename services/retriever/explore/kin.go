@@ -83,23 +83,12 @@ func (e *explorer) followKin(c *Candidate, role string, sex kgtext.Sex) error {
 		}
 		return e.followKin(c, "child", sex)
 	}
-	from := c.ends
-	if c.ends = nil; len(relations) == 0 {
+	if len(relations) == 0 {
+		c.ends = nil
 		return nil
 	}
-	lists, err := e.snap.Edges(e.ctx, sample(from, domainSize), dir, relations)
-	if err != nil {
+	if c.ends, c.Examples, err = e.followAny(c.ends, dir, relations); err != nil {
 		return err
-	}
-	for _, edges := range lists {
-		for _, edge := range edges {
-			if !slices.Contains(c.ends, edge.Entity) && len(c.ends) < domainSize {
-				c.ends = append(c.ends, edge.Entity)
-			}
-			if len(c.Examples) < examples {
-				c.Examples = append(c.Examples, edge.Triple)
-			}
-		}
 	}
 	c.Steps = append(c.Steps, walk.Step{Relation: relations[0], Inverse: dir == store.In})
 	c.Alternatives = append(c.Alternatives, relations[1:])

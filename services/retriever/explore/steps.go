@@ -21,23 +21,36 @@ func invert(steps []walk.Step) []walk.Step {
 // follow returns where steps lead from entities.
 func (e *explorer) follow(from []store.EntityID, steps []walk.Step) ([]store.EntityID, error) {
 	for _, s := range steps {
-		lists, err := e.snap.Edges(e.ctx, sample(from, domainSize), s.Direction(), []store.RelationID{s.Relation})
+		next, _, err := e.followAny(from, s.Direction(), []store.RelationID{s.Relation})
 		if err != nil {
 			return nil, err
-		}
-		seen := map[store.EntityID]bool{}
-		next := []store.EntityID{}
-		for _, edges := range lists {
-			for _, edge := range edges {
-				if !seen[edge.Entity] && len(next) < domainSize {
-					seen[edge.Entity] = true
-					next = append(next, edge.Entity)
-				}
-			}
 		}
 		from = next
 	}
 	return from, nil
+}
+
+// followAny returns where any of some relations leads from entities, and some of the triples.
+func (e *explorer) followAny(from []store.EntityID, dir store.Direction,
+	relations []store.RelationID) (next []store.EntityID, shown []store.TripleID, err error) {
+	lists, err := e.snap.Edges(e.ctx, sample(from, domainSize), dir, relations)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := map[store.EntityID]bool{}
+	next = []store.EntityID{}
+	for _, edges := range lists {
+		for _, edge := range edges {
+			if !seen[edge.Entity] && len(next) < domainSize {
+				seen[edge.Entity] = true
+				next = append(next, edge.Entity)
+			}
+			if len(shown) < examples {
+				shown = append(shown, edge.Triple)
+			}
+		}
+	}
+	return next, shown, nil
 }
 
 // subjects returns some entities that have a relation.

@@ -336,11 +336,11 @@ func (x *alignment) checkKin() {
 	if kgtext.AskedSex(x.question) != "" {
 		return // of a list the answers are told apart
 	}
-	for i, best := range x.chosen {
-		phrase, last := kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch()), best.GetSteps()[len(best.GetSteps())-1]
-		sex := kgtext.SexSaid(phrase)
+	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
+		steps, phrase := x.chosen[i].GetSteps(), kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
+		first, last, sex := steps[0], steps[len(steps)-1], kgtext.SexSaid(phrase)
 		isSaid := !last.GetInverse() && kgtext.SexSaid(last.GetRelation()) == sex ||
-			best.GetSteps()[0].GetInverse() && kgtext.SexSaid(best.GetSteps()[0].GetRelation()) == sex
+			first.GetInverse() && kgtext.SexSaid(first.GetRelation()) == sex
 		if kgtext.KinRole(phrase, false) != "" && sex != "" && !isSaid {
 			x.doubt(fmt.Sprintf("the question asks for those who are %s, and the plan does not say who is", sex))
 		}
