@@ -505,7 +505,8 @@ func TestRepair(t *testing.T) {
 		{"a number in place of a name that is compared with", "Which rivers are longer than the Tessen?",
 			`River(length__gt=300)`, "?river type → river; ?river length → ?length; ?other is Tessen; " +
 				"?other length → ?length_other; ?length > ?length_other; ?river"},
-		{"… by how many it has", "Which towns have more inhabitants than Orla?", `Town(inhabitants__gt=300).get("name")`,
+		{"… by how many it has", "Which towns have more inhabitants than Orla?",
+			`Town(inhabitants__gt=300).get("name")`,
 			"?town type → town; ?town inhabitants → ?inhabitants; ?other is Orla; " +
 				"?other inhabitants → ?inhabitants_other; ?inhabitants > ?inhabitants_other; ?town"},
 		{"relatives of a name", "Who are the sons of Mara Vell?", `Son(creator="Mara Vell").get("sons")`,
