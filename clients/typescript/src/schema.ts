@@ -2506,6 +2506,8 @@ export interface components {
         };
         /** @description RelationStep is one hop of a relation path. */
         RelationStep: {
+            /** @description Further relations that will do as well, in the same direction, such as mother beside father. In query plans alone. */
+            alternatives?: string[];
             /** @description True where the hop goes from object to subject. */
             inverse?: boolean;
             /** @description Name of the relation. */
@@ -2513,6 +2515,8 @@ export interface components {
         };
         /** @description RelationStep is one hop of a relation path. */
         RelationStepInput: {
+            /** @description Further relations that will do as well, in the same direction, such as mother beside father. In query plans alone. */
+            alternatives?: string[];
             /** @description True where the hop goes from object to subject. */
             inverse?: boolean;
             /** @description Name of the relation. */
