@@ -509,6 +509,10 @@ func TestRepair(t *testing.T) {
 			`Town(inhabitants__gt=300).get("name")`,
 			"?town type → town; ?town inhabitants → ?inhabitants; ?other is Orla; " +
 				"?other inhabitants → ?inhabitants_other; ?inhabitants > ?inhabitants_other; ?town"},
+		{"what a name has that the draft has the name as", "What is the capital of Orla?", `City(capital="Orla")`,
+			"?owner is Orla; ?owner capital → ?capital; ?capital"},
+		{"what a name has is asked for already", "What is the capital of Orla?", `Province("Orla").get("capital")`,
+			"?province is Orla; ?province capital → ?capital; ?capital"},
 		{"relatives of a name", "Who are the sons of Mara Vell?", `Son(creator="Mara Vell").get("sons")`,
 			"?owner is Mara Vell; ?owner sons → ?sons; ?sons"},
 		{"a relative of a name before it", "Who is Mara Vell's uncle?", `Uncle("Mara Vell")`,

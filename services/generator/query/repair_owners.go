@@ -53,22 +53,32 @@ func (r *repairer) followOwner() {
 	}
 }
 
-// roleOf is "who are the sons of A" and "who is A's uncle".
-var roleOf = regexp.MustCompile(`^[Ww]ho (?:is|are|was|were) (?:all )?(?:(?:the )?(\p{Ll}+) of (?:the )?(` +
+// roleOf is "who are the sons of A", "who is A's uncle" and "what is the capital of A".
+var roleOf = regexp.MustCompile(`^(?:[Ww]ho|[Ww]hat) (?:is|are|was|were) (?:all )?(?:(?:the )?(\p{Ll}+) of (?:the )?(` +
 	properName + `)|(` + properName + `)['’]s? (\p{Ll}+))\W*$`)
 
 // readRole asks for who has a role for a name, or for its relatives, by the word of the question, whatever the draft
-// makes of it: Son(creator="A").
+// makes of it: Son(creator="A"). It asks for what a name has where the draft has the name as that of what is asked for:
+// City(capital="A").
 func (r *repairer) readRole() {
 	m := roleOf.FindStringSubmatch(r.question)
 	if m == nil || strings.Contains(m[2]+m[3], " and ") {
 		return
 	}
+	role, name := m[1]+m[4], m[2]+m[3]
+	if !kgtext.AsksWho(r.question) && !slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
+		p := c.GetMatch()
+		isName := p.GetEnd().GetEntity() != "" || kgtext.IsListed(r.plan, p.GetEnd().GetVariable())
+		return isName && kgtext.DescribeRelation(p) == role &&
+			p.GetStart().GetVariable() == r.plan.GetResult().GetVariable()
+	}) {
+		return
+	}
 	b := newBuilder()
 	owner := b.variable("owner")
-	b.add(valuesClause(owner, []string{clean(m[2] + m[3])}))
-	b.plan.Result = &graphv1.QueryResult{Variable: b.attribute(owner, m[1]+m[4])}
-	r.replan(b, "the question asks for the "+m[1]+m[4]+" of "+m[2]+m[3])
+	b.add(valuesClause(owner, []string{clean(name)}))
+	b.plan.Result = &graphv1.QueryResult{Variable: b.attribute(owner, role)}
+	r.replan(b, "the question asks for the "+role+" of "+name)
 }
 
 // described are questions for something of a thing that they describe by a name: "where is the maker of A based", "who
