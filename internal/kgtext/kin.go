@@ -1,6 +1,7 @@
 package kgtext
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,17 +75,15 @@ func isKinPath(role string, said []role) bool {
 // SexSaid returns the sex of the relatives that a relation or a phrase says: female of "daughter of"; empty if they may
 // be of either.
 func SexSaid(relation string) Sex {
-	said := map[Sex]bool{}
+	said := Sex("")
 	for word := range strings.FieldsSeq(Fold(VerbaliseRelation(relation))) {
-		said[sexOfWord(word)] = true
+		sex := sexOfWord(word)
+		if sex != "" && said != "" && sex != said {
+			return ""
+		}
+		said = cmp.Or(said, sex)
 	}
-	switch {
-	case said[Female] && !said[Male]:
-		return Female
-	case said[Male] && !said[Female]:
-		return Male
-	}
-	return ""
+	return said
 }
 
 // sexOfWord returns the sex of the relatives that a word is for; empty if they may be of either, or it is for none.

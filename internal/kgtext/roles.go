@@ -138,14 +138,10 @@ func readRoles(groups map[string]map[string]string) map[string][]role {
 	return all
 }
 
-// composites are the roles that relatives have over others: a mother's father is a grandparent.
-var composites = map[string][]string{"grandparent": {"parent"}, "grandchild": {"child"}, "uncle": {"parent", "sibling"},
-	"nephew": {"sibling", "child"}, "cousin": {"parent", "sibling", "child"}}
-
 // isComposed reports whether roles that several facts say are together one that is asked for.
 func isComposed(asked, said []role) bool {
 	return len(said) > 1 && slices.ContainsFunc(asked, func(r role) bool {
-		isOther := func(s role) bool { return !slices.Contains(composites[r.name], s.name) }
+		isOther := func(s role) bool { return !slices.Contains(kinSteps[r.name], s.name) }
 		return isKinPath(r.name, said) || !slices.ContainsFunc(said, isOther)
 	})
 }

@@ -124,14 +124,19 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string,
 	known := traits
 	var refusal *Error
 	var partial Response
-	held := slot{slots: e.slots}
-	defer held.free()
+	held := false // a slot, which is free once the failure is counted: the next call may go elsewhere then
+	free := func() {
+		if held {
+			<-e.slots
+		}
+		held = false
+	}
+	defer free()
 	for retries := 0; ; {
-		// An attempt's slot is free once its failure is counted: the next call may go elsewhere then.
-		held.free()
-		err := e.takeSlot(ctx, &held, opts.opened)
+		free()
+		err := e.takeSlot(ctx, opts.opened)
 		var resp Response
-		if err == nil {
+		if held = err == nil; held {
 			resp, err = e.attempt(ctx, req, model, traits, opts)
 		}
 		if err == nil {
@@ -157,7 +162,7 @@ func (e *endpoint) complete(ctx context.Context, req Request, model string,
 			return partial, "", err
 		}
 		e.recordFailure(ctx, err, false)
-		held.free()
+		free()
 		if waitErr := e.waitBackoff(ctx, err, retries, opts.opened); waitErr != nil {
 			e.recordFailure(ctx, waitErr, true)
 			return partial, "", waitErr
@@ -224,37 +229,23 @@ func (e *endpoint) waitBackoff(ctx context.Context, cause *Error, retries int, o
 	}
 }
 
-// slot is one of an endpoint's calls in flight.
-type slot struct {
-	slots chan struct{}
-	taken bool
-}
-
-// free gives a slot back that was taken.
-func (s *slot) free() {
-	if s.taken {
-		<-s.slots
-		s.taken = false
-	}
-}
-
 // takeSlot waits for a slot. It fails when the circuit opens, even if a slot is free then.
-func (e *endpoint) takeSlot(ctx context.Context, s *slot, opened <-chan struct{}) *Error {
+func (e *endpoint) takeSlot(ctx context.Context, opened <-chan struct{}) *Error {
 	select {
-	case s.slots <- struct{}{}:
-		s.taken = true
+	case e.slots <- struct{}{}:
+		select {
+		case <-opened:
+			<-e.slots
+		default:
+			return nil
+		}
 	case <-opened:
 	case <-ctx.Done():
 		return contextError(ctx,
 			fmt.Sprintf("wait for one of %d calls in flight to end (llm.max_in_flight)", e.cfg.MaxInFlight))
 	}
-	select {
-	case <-opened:
-		return &Error{kind: ErrUnavailable, cause: errCircuitOpen,
-			text: fmt.Sprintf("call the model at %s: not called, as %v", e.name, errCircuitOpen)}
-	default:
-		return nil
-	}
+	return &Error{kind: ErrUnavailable, cause: errCircuitOpen,
+		text: fmt.Sprintf("call the model at %s: not called, as %v", e.name, errCircuitOpen)}
 }
 
 // attempt calls the model once, within the budget.

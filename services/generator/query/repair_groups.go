@@ -81,12 +81,16 @@ var meanForm = regexp.MustCompile(`^(?i:what is|what's|what was) the ` +
 // of Salary(department="A").average(), and the average price of the red wines of Wine(price="average").
 func (r *repairer) readMean() {
 	m := meanForm.FindStringSubmatch(r.question)
+	if m == nil {
+		return
+	}
+	whole := m[4] + m[5]
 	isName := func(c *graphv1.QueryClause) bool { return c.GetValues() != nil }
 	first := r.plan.GetClauses()[0]
 	kind := cmp.Or(typeOf(first), kindOf(first.GetValues().GetVariable()))
-	isKind := m != nil && kgtext.SameNoun(m[1], kind) // Salary().average()
-	isDrafted := isKind || m != nil && m[4]+m[5] == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
-	if m != nil && m[2]+m[4]+m[5] != "" && m[3] != "" {
+	isKind := kgtext.SameNoun(m[1], kind) // Salary().average()
+	isDrafted := isKind || whole == "" && slices.ContainsFunc(r.plan.GetClauses(), isName)
+	if m[3] != "" && m[2]+whole != "" {
 		isDrafted = r.plan.GetResult().GetFunction() == 0 && kgtext.SameNoun(kind, m[3])
 	}
 	isOwn := isDrafted && m[3] == "" && m[5] != "" && !strings.Contains(r.lower, " number of ") // the cost of A
@@ -100,8 +104,8 @@ func (r *repairer) readMean() {
 			b.pattern(v, TypeRelation, entityTerm(said), false)
 		}
 	}
-	if place := m[4] + m[5]; place != "" {
-		b.pattern(v, "in", entityTerm(place), false)
+	if whole != "" {
+		b.pattern(v, "in", entityTerm(whole), false)
 	}
 	function := graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE
 	if !meanQuestion.MatchString(r.question) {

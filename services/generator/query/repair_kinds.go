@@ -93,8 +93,11 @@ var properKind = regexp.MustCompile(`^(?i:which|what|how many) (?:\p{Ll}+ )?(\p{
 // readProperKind asks for the kind that the question writes as a name, where the draft has another one: athletes.
 func (r *repairer) readProperKind() {
 	m, root := properKind.FindStringSubmatch(r.question), r.root()
+	if m == nil {
+		return
+	}
 	for _, c := range r.plan.GetClauses() {
-		if kind := typeOf(c); m != nil && kind != "" && c.GetMatch().GetStart().GetVariable() == root &&
+		if kind := typeOf(c); kind != "" && c.GetMatch().GetStart().GetVariable() == root &&
 			!r.sharesWord(kind) {
 			c.GetMatch().End = entityTerm(kgtext.Singular(m[1]))
 			r.because("the question asks for " + m[1])
@@ -233,14 +236,12 @@ func (r *repairer) askKind() {
 	isUsed := slices.ContainsFunc(r.plan.GetClauses(), func(c *graphv1.QueryClause) bool {
 		return c.GetMatch() != fact && slices.Contains(kgtext.ClauseVariables(c), result.GetVariable())
 	})
-	isList, addsUnasked := result.GetFunction() == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED, false
-	switch result.GetFunction() {
-	case graphv1.QueryFunction_QUERY_FUNCTION_COUNT:
-		isList = !countQuestion.MatchString(r.question)
-	case graphv1.QueryFunction_QUERY_FUNCTION_SUM, graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE:
-		addsUnasked = !sumQuestion.MatchString(r.question) && !meanQuestion.MatchString(r.question)
-		isList = addsUnasked
-	}
+	function := result.GetFunction()
+	addsUnasked := (function == graphv1.QueryFunction_QUERY_FUNCTION_SUM ||
+		function == graphv1.QueryFunction_QUERY_FUNCTION_AVERAGE) &&
+		!sumQuestion.MatchString(r.question) && !meanQuestion.MatchString(r.question)
+	isList := function == graphv1.QueryFunction_QUERY_FUNCTION_UNSPECIFIED || addsUnasked ||
+		function == graphv1.QueryFunction_QUERY_FUNCTION_COUNT && !countQuestion.MatchString(r.question)
 	if root == result.GetVariable() || !isList || kgtext.IsListed(r.plan, root) || isUsed {
 		return
 	}

@@ -222,14 +222,14 @@ func (c *Checker) judgeSentences(ctx context.Context, q *question.Question, sent
 			return f.isDecided() && !kgtext.IsType(f.Extracted.GetTriple().GetRelation())
 		}
 		// No triple says so, nor does one that the oldest supplier is a supplier.
-		compares := a != nil && (a.isBound && strings.Contains(a.question, " than ") ||
+		needsWhole := a != nil && (a.isBound && strings.Contains(a.question, " than ") ||
 			a.best != "" && !slices.ContainsFunc(own, saysMore))
-		if err == nil && (compares || describesName.MatchString(s.Text) ||
+		if err == nil && (needsWhole || describesName.MatchString(s.Text) ||
 			!slices.ContainsFunc(own, (*Finding).isDecided)) {
 			var whole *Finding
 			whole, err = c.judgeWhole(ctx, q, s, a, last, true)
 			hasEvidence := func(f *Finding) bool { return len(f.Judgement.GetEvidence()) > 0 }
-			if err == nil && whole != nil && (whole.isDecided() || len(own) == 0 || compares ||
+			if err == nil && whole != nil && (whole.isDecided() || len(own) == 0 || needsWhole ||
 				hasEvidence(whole) && !slices.ContainsFunc(own, hasEvidence)) {
 				own = []*Finding{whole}
 			}

@@ -273,18 +273,18 @@ func (e *explorer) beyondEvent(event Candidate, o open, to farEnd) (found []Cand
 	if err != nil {
 		return nil, err
 	}
-	steps, err := e.stepsFrom(event, store.Out)
-	if err != nil {
-		return nil, err
-	}
 	if timesForm.MatchString(o.phrase) { // what was borrowed three times has three loans
 		if !isSaid {
-			isSaid, err = e.allSay(event, steps, timesForm.ReplaceAllString(o.phrase, ""))
+			isSaid, err = e.allSay(event, timesForm.ReplaceAllString(o.phrase, ""))
 		}
 		if event.say(); !isSaid {
 			return nil, err
 		}
 		return []Candidate{event}, nil
+	}
+	steps, err := e.stepsFrom(event, store.Out)
+	if err != nil {
+		return nil, err
 	}
 	says := []string{kind}
 	for _, s := range event.Steps {
@@ -332,7 +332,11 @@ func (e *explorer) beyondEvent(event Candidate, o open, to farEnd) (found []Cand
 }
 
 // allSay reports whether each event has a relation that says what is done in it: an ascent has a climber, who climbed.
-func (e *explorer) allSay(event Candidate, steps []walk.Step, done string) (bool, error) {
+func (e *explorer) allSay(event Candidate, done string) (bool, error) {
+	steps, err := e.stepsFrom(event, store.Out)
+	if err != nil {
+		return false, err
+	}
 	for _, s := range steps {
 		if e.matchWords(s.Relation, done) < 1 {
 			continue

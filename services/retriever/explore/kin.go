@@ -12,13 +12,12 @@ import (
 // are, where no relation alone says it: to a grandmother over father or mother and then mother, to siblings over the
 // parents.
 func (e *explorer) throughKin(o open, candidates []Candidate) ([]Candidate, error) {
-	role := kgtext.KinRole(o.phrase, false)
-	isSaid := func(c Candidate) bool { return c.Words == 1 }
 	from, to, reversed := o.start, o.end, len(o.start) == 0
 	if reversed {
-		from, to, role = o.end, nil, kgtext.KinRole(o.phrase, true)
+		from, to = o.end, nil
 	}
-	if role == "" || len(from) == 0 || slices.ContainsFunc(candidates, isSaid) {
+	role := kgtext.KinRole(o.phrase, reversed)
+	if role == "" || len(from) == 0 || slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Words == 1 }) {
 		return nil, nil
 	}
 	c := Candidate{ends: from, Coverage: 1}
@@ -60,11 +59,9 @@ func (e *explorer) throughKin(o open, candidates []Candidate) ([]Candidate, erro
 // saysOneSex reports whether a candidate leads to relatives of one sex alone: a father is not both parents.
 func (e *explorer) saysOneSex(c Candidate) bool {
 	last := len(c.Steps) - 1
-	said := map[kgtext.Sex]bool{}
-	for _, r := range append([]store.RelationID{c.Steps[last].Relation}, c.Alternatives[last]...) {
-		said[kgtext.SexSaid(e.snap.RelationName(r))] = true
-	}
-	return !c.Steps[last].Inverse && len(said) == 1 && !said[""]
+	sex := kgtext.SexSaid(e.snap.RelationName(c.Steps[last].Relation))
+	isOther := func(r store.RelationID) bool { return kgtext.SexSaid(e.snap.RelationName(r)) != sex }
+	return !c.Steps[last].Inverse && sex != "" && !slices.ContainsFunc(c.Alternatives[last], isOther)
 }
 
 // maxKinSteps is how many steps a pattern may have: to a cousin over a parent, a grandparent and the parent's sibling.

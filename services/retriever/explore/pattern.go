@@ -413,7 +413,6 @@ func (e *explorer) bindDomains(o open, best Candidate) error {
 		e.domains[ev] = best.ends
 	case best.Alternatives != nil && o.start == nil && sv != "":
 		e.domains[sv] = best.ends
-	case best.Alternatives != nil:
 	case o.start != nil && o.end == nil && ev != "":
 		ids, err := e.follow(o.start, best.Steps)
 		e.domains[ev] = ids

@@ -338,10 +338,13 @@ func (x *alignment) checkKin() {
 	}
 	for _, i := range slices.Sorted(maps.Keys(x.chosen)) {
 		steps, phrase := x.chosen[i].GetSteps(), kgtext.DescribeRelation(x.draft.GetClauses()[i].GetMatch())
+		if kgtext.KinRole(phrase, false) == "" {
+			continue
+		}
 		first, last, sex := steps[0], steps[len(steps)-1], kgtext.SexSaid(phrase)
 		isSaid := !last.GetInverse() && kgtext.SexSaid(last.GetRelation()) == sex ||
 			first.GetInverse() && kgtext.SexSaid(first.GetRelation()) == sex
-		if kgtext.KinRole(phrase, false) != "" && sex != "" && !isSaid {
+		if sex != "" && !isSaid {
 			x.doubt(fmt.Sprintf("the question asks for those who are %s, and the plan does not say who is", sex))
 		}
 	}
